@@ -79,6 +79,19 @@ pub const SPARQL: &str = "\
 
 {all-args}";
 
+/// The help of `cypher`.
+#[cfg(feature = "cypher")]
+pub const CYPHER: &str = "\
+  isomorph cypher examples/social 'MATCH (p)-[:knows]->(q) RETURN p.id, q.id LIMIT 5'
+  isomorph cypher examples/social 'MATCH (c:city)<--(p) RETURN c.name, count(*)'
+  isomorph cypher examples/social 'MATCH (p {id: $id}) RETURN p' --param id=1007
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
 /// The help of `sample`.
 pub const SAMPLE: &str = "\
   isomorph sample examples/social nodes --types person --count 3    some people

@@ -1,6 +1,8 @@
 //! The arguments of the command line. Their doc comments are the help texts and the man pages.
 
 pub mod bench;
+#[cfg(feature = "cypher")]
+pub mod cypher;
 mod epoch;
 mod flags;
 mod formats;
@@ -118,6 +120,10 @@ pub enum Command {
     /// Find answers to a SPARQL query in any graph
     #[command(help_template = help::SPARQL)]
     Sparql(Box<SparqlArgs>),
+    /// Ask a graph in openCypher
+    #[cfg(feature = "cypher")]
+    #[command(help_template = help::CYPHER)]
+    Cypher(Box<cypher::CypherArgs>),
     /// Draw samples of nodes, edges, neighbours, walks and features
     #[command(help_template = help::SAMPLE)]
     Sample(Box<sample::SampleArgs>),
@@ -539,6 +545,8 @@ impl Command {
             ) => Some(path),
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
+            #[cfg(feature = "cypher")]
+            Command::Cypher(args) => Some(&args.path),
             Command::Sample(args) => Some(&args.path),
             Command::Sparql(args) => Some(&args.path),
             Command::Serve(ServeCommand::Deepgnn(args)) => args.paths.first().map(String::as_str),
@@ -552,6 +560,8 @@ impl Command {
         match self {
             Command::Convert(args) if !args.plan => Some("no output was written"),
             Command::Sql(args) if args.output.is_some() => Some("no output was written"),
+            #[cfg(feature = "cypher")]
+            Command::Cypher(args) if args.output.is_some() => Some("no output was written"),
             Command::Lake(command) => command.outcome(),
             Command::Sparql(args) => args.output.is_some().then_some("no output was written"),
             Command::Extend(_) | Command::Sidecar(SidecarCommand::Rebind(_)) => Some("no changes were made"),

@@ -2,6 +2,8 @@
 
 mod bench;
 mod convert;
+#[cfg(feature = "cypher")]
+mod cypher;
 mod diff;
 mod digest;
 mod dump;
@@ -73,6 +75,8 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Match(args) => matching::run(args, formats, console),
         Command::Sql(args) => sql::run(args, formats, console),
         Command::Sparql(args) => sparql::run(args, formats, console),
+        #[cfg(feature = "cypher")]
+        Command::Cypher(args) => cypher::run(args, formats, console),
         Command::Sample(args) => sample::run(args, formats, console),
         Command::Serve(command) => serve::run(command, formats, console),
         Command::Bench(command) => bench::run(command, console),

@@ -49,7 +49,8 @@ impl<'p> Grouping<'p> {
             None => {
                 let values: Vec<Value> = keys.iter().map(|key| key.0.clone()).collect();
                 let states: Vec<State> = self.projection.aggregates.iter().map(State::new).collect();
-                let first: Vec<Value> = self.reads.iter().map(|slot| row.get(*slot).cloned().unwrap_or_default()).collect();
+                let first: Vec<Value> =
+                    self.reads.iter().map(|slot| row.get(*slot).cloned().unwrap_or_default()).collect();
                 let bytes = 2 * values.iter().chain(&first).map(Value::bytes).sum::<u64>();
                 cx.grow(bytes + 128 + 96 * states.len() as u64)?;
                 self.groups.push(Group { keys: values, first, states });
@@ -149,7 +150,8 @@ impl State {
         }
         self.count += 1;
         let numeric = |what: &str| {
-            number(&value).ok_or_else(|| Fault::argument_type(format!("{what} expects numbers, found {}", value.type_name())))
+            number(&value)
+                .ok_or_else(|| Fault::argument_type(format!("{what} expects numbers, found {}", value.type_name())))
         };
         match aggregate.what {
             Aggregation::CountRows | Aggregation::Count => {}

@@ -18,9 +18,7 @@ pub(crate) fn eval(expr: &Expr, row: &mut Row, cx: &Context<'_>) -> Result<Value
         Expr::Const(value) => value.clone(),
         Expr::Slot(slot) => row.get(*slot).cloned().unwrap_or_default(),
         Expr::Parameter(name) => cx.parameter(name)?,
-        Expr::List(items) => {
-            Value::list(items.iter().map(|item| eval(item, row, cx)).collect::<Result<Vec<_>>>()?)
-        }
+        Expr::List(items) => Value::list(items.iter().map(|item| eval(item, row, cx)).collect::<Result<Vec<_>>>()?),
         Expr::Map(entries) => {
             let mut map = Map::new();
             for (key, value) in entries {
@@ -97,7 +95,7 @@ pub(crate) fn eval(expr: &Expr, row: &mut Row, cx: &Context<'_>) -> Result<Value
             let (from, to) = (bound(from)?, bound(to)?);
             operators::slice(&base, from.as_ref(), to.as_ref())?
         }
-        Expr::Call(function, arguments, _) => {
+        Expr::Call(function, arguments) => {
             let mut values = Vec::with_capacity(arguments.len());
             for (at, argument) in arguments.iter().enumerate() {
                 let value = eval(argument, row, cx)?;

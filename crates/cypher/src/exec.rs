@@ -90,7 +90,11 @@ impl<'a> Context<'a> {
         let regex = Regex::new(&format!("^(?:{pattern})$")).map_err(|error| {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim().to_owned();
-            Fault::runtime(Class::ArgumentError, "InvalidRegularExpression", format!("{pattern} is no regular expression: {reason}"))
+            Fault::runtime(
+                Class::ArgumentError,
+                "InvalidRegularExpression",
+                format!("{pattern} is no regular expression: {reason}"),
+            )
         })?;
         let regex = Rc::new(regex);
         let mut known = self.regexes.borrow_mut();
@@ -151,7 +155,8 @@ impl<'p, 'g> Results<'p, 'g> {
             };
             let values: Vec<Value> =
                 branch.outputs.iter().map(|slot| row.get(*slot).cloned().unwrap_or_default()).collect();
-            if self.plan.branches.len() > 1 && !self.plan.keeps_duplicates && !first_time(&mut self.seen, &values, cx)? {
+            if self.plan.branches.len() > 1 && !self.plan.keeps_duplicates && !first_time(&mut self.seen, &values, cx)?
+            {
                 continue;
             }
             return Ok(Some(values));
@@ -173,9 +178,22 @@ fn first_time(seen: &mut HashSet<Vec<Equivalent>>, values: &[Value], cx: &Contex
 /// An iterator over rows.
 pub(crate) enum Rows<'p, 'g> {
     Once(Option<Row>),
-    Match { input: Box<Rows<'p, 'g>>, pattern: &'p Pattern, optional: bool, current: Option<(Matches<'p, 'g>, Row, bool)> },
-    Unwind { input: Box<Rows<'p, 'g>>, list: &'p Expr, slot: Slot, current: Option<(Row, Arc<Vec<Value>>, usize)> },
-    Filter { input: Box<Rows<'p, 'g>>, condition: &'p Expr },
+    Match {
+        input: Box<Rows<'p, 'g>>,
+        pattern: &'p Pattern,
+        optional: bool,
+        current: Option<(Matches<'p, 'g>, Row, bool)>,
+    },
+    Unwind {
+        input: Box<Rows<'p, 'g>>,
+        list: &'p Expr,
+        slot: Slot,
+        current: Option<(Row, Arc<Vec<Value>>, usize)>,
+    },
+    Filter {
+        input: Box<Rows<'p, 'g>>,
+        condition: &'p Expr,
+    },
     Project(Box<Project<'p, 'g>>),
 }
 
@@ -299,8 +317,8 @@ impl<'p, 'g> Project<'p, 'g> {
                 for (expr, _) in &self.projection.order {
                     keys.push(eval(expr, &mut row, cx)?);
                 }
-                let outputs = self.projection.outputs.iter();
-                let values = outputs.map(|slot| row.get_mut(*slot).map(std::mem::take).unwrap_or_default()).collect();
+                let kept = self.projection.kept.iter();
+                let values = kept.map(|slot| row.get_mut(*slot).map(std::mem::take).unwrap_or_default()).collect();
                 sorted.push(keys, values, cx)?;
             }
             sorted.finish();
@@ -308,7 +326,7 @@ impl<'p, 'g> Project<'p, 'g> {
         }
         let Some(values) = self.sorted.as_mut().and_then(Sorted::next) else { return Ok(None) };
         let mut row = self.base.clone();
-        for (slot, value) in self.projection.outputs.iter().zip(values) {
+        for (slot, value) in self.projection.kept.iter().zip(values) {
             set(&mut row, *slot, value);
         }
         Ok(Some(row))

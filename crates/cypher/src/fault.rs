@@ -93,7 +93,8 @@ impl Fault {
                     format!(" at line {line}, column {column}")
                 });
                 let place = place.unwrap_or_default();
-                let class = if detail == UNSUPPORTED || detail.is_empty() { String::new() } else { format!("{class:?}: ") };
+                let class =
+                    if detail == UNSUPPORTED || detail.is_empty() { String::new() } else { format!("{class:?}: ") };
                 let error = Error::new(kind, format!("{class}{message}{place}"));
                 match hint {
                     Some(hint) => error.hint(hint),

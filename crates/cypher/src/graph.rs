@@ -72,6 +72,11 @@ pub trait PropertyGraph {
     /// The type of a relationship.
     fn relationship_type(&self, relationship: Relationship) -> Result<Arc<str>>;
 
+    /// Whether a relationship has a direction; one without is followed from both ends.
+    fn is_directed(&self, _relationship: Relationship) -> Result<bool> {
+        Ok(true)
+    }
+
     /// A property of a node; null if it has none of that name.
     fn node_property(&self, node: Node, name: &str) -> Result<Value>;
 

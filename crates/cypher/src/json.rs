@@ -25,8 +25,8 @@ pub fn value_of_json(json: &Json) -> Value {
     }
 }
 
-/// A value as JSON: a node is `{"labels": […], "properties": {…}}`, a relationship `{"type": …, "source": …, "target": …,
-/// "properties": {…}}` with the element ids of its ends, a path `{"nodes": […], "relationships": […]}`. Temporal values are texts in ISO 8601;
+/// A value as JSON: a node is `{"id": …, "labels": […], "properties": {…}}`, a relationship `{"type": …, "source": …, "target": …,
+/// "properties": {…}}` `source` and `target` are the `id` of its ends, a path `{"nodes": […], "relationships": […]}`. Temporal values are texts in ISO 8601;
 /// so are `NaN` and the infinite floats, which JSON does not have.
 ///
 /// # Errors
@@ -44,7 +44,8 @@ pub fn to_json(value: &Value, graph: &dyn PropertyGraph) -> Result<Json> {
         Value::Relationship(one) => of_relationship(*one, graph)?,
         Value::Path(path) => {
             let nodes = path.nodes.iter().map(|node| of_node(*node, graph)).collect::<Result<Vec<_>>>()?;
-            let steps = path.relationships.iter().map(|one| of_relationship(*one, graph)).collect::<Result<Vec<_>>>()?;
+            let steps =
+                path.relationships.iter().map(|one| of_relationship(*one, graph)).collect::<Result<Vec<_>>>()?;
             json!({ "nodes": nodes, "relationships": steps })
         }
         Value::Temporal(temporal) => Json::String(temporal.to_string()),
@@ -71,4 +72,67 @@ fn of_relationship(one: Relationship, graph: &dyn PropertyGraph) -> Result<Json>
         "target": target,
         "properties": properties,
     }))
+}
+
+/// A value as one line of text, as openCypher writes it: `(:person {id: 7})`, `[:knows]`, `[1, 'two']`. A string alone is written as it is.
+///
+/// # Errors
+/// If the graph cannot be read.
+pub fn to_text(value: &Value, graph: &dyn PropertyGraph) -> Result<String> {
+    match value {
+        Value::String(text) => Ok(text.to_string()),
+        other => written(other, graph),
+    }
+}
+
+fn written(value: &Value, graph: &dyn PropertyGraph) -> Result<String> {
+    Ok(match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Int(int) => int.to_string(),
+        Value::Float(float) => float_text(*float),
+        Value::String(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+        Value::List(items) => {
+            let items = items.iter().map(|item| written(item, graph)).collect::<Result<Vec<_>>>()?;
+            format!("[{}]", items.join(", "))
+        }
+        Value::Map(map) => written_map(map, graph)?,
+        Value::Node(node) => written_node(*node, graph)?,
+        Value::Relationship(one) => written_relationship(*one, graph)?,
+        Value::Path(path) => {
+            let mut text = String::new();
+            for (at, node) in path.nodes.iter().enumerate() {
+                text.push_str(&written_node(*node, graph)?);
+                if let Some(one) = path.relationships.get(at) {
+                    let step = written_relationship(*one, graph)?;
+                    let is_forward = one.source == *node;
+                    text.push_str(&if is_forward { format!("-{step}->") } else { format!("<-{step}-") });
+                }
+            }
+            text
+        }
+        Value::Temporal(temporal) => temporal.to_string(),
+        Value::Duration(duration) => duration.to_string(),
+    })
+}
+
+fn written_map(map: &Map, graph: &dyn PropertyGraph) -> Result<String> {
+    let entries = map.iter().map(|(key, value)| Ok(format!("{key}: {}", written(value, graph)?)));
+    Ok(format!("{{{}}}", entries.collect::<Result<Vec<_>>>()?.join(", ")))
+}
+
+fn written_node(node: Node, graph: &dyn PropertyGraph) -> Result<String> {
+    let labels: String = graph.labels(node)?.iter().map(|label| format!(":{label}")).collect();
+    let properties = graph.node_properties(node)?;
+    if properties.is_empty() {
+        return Ok(format!("({labels})"));
+    }
+    let space = if labels.is_empty() { "" } else { " " };
+    Ok(format!("({labels}{space}{})", written_map(&properties, graph)?))
+}
+
+fn written_relationship(one: Relationship, graph: &dyn PropertyGraph) -> Result<String> {
+    let ty = graph.relationship_type(one)?;
+    let properties = graph.relationship_properties(one)?;
+    Ok(if properties.is_empty() { format!("[:{ty}]") } else { format!("[:{ty} {}]", written_map(&properties, graph)?) })
 }

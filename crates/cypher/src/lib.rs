@@ -15,12 +15,14 @@ mod plan;
 mod query;
 mod shortest;
 mod sort;
+mod tables;
 mod temporal;
 mod value;
 
 pub use fault::{Class, Fault, Result};
 pub use graph::{Direction, Nodes, PropertyGraph};
-pub use json::{to_json, value_of_json};
+pub use json::{to_json, to_text, value_of_json};
 pub use query::{Options, Query, Rows};
+pub use tables::TableGraph;
 pub use temporal::{Duration, Temporal, Zone, Zoned};
 pub use value::{Map, Node, Path, Relationship, Value, equal, equivalent, order};

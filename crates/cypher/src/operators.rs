@@ -92,8 +92,12 @@ pub(crate) fn add(left: &Value, right: &Value) -> Result<Value> {
         (one, Value::List(b)) => Value::list(std::iter::once(one.clone()).chain(b.iter().cloned()).collect()),
         (Value::Int(a), Value::Int(b)) => Value::Int(a.checked_add(*b).ok_or_else(|| too_large(left, "+", right))?),
         (Value::String(a), Value::String(b)) => Value::text(format!("{a}{b}")),
-        (Value::String(a), Value::Int(_) | Value::Float(_) | Value::Bool(_)) => Value::text(format!("{a}{}", plain(right))),
-        (Value::Int(_) | Value::Float(_) | Value::Bool(_), Value::String(b)) => Value::text(format!("{}{b}", plain(left))),
+        (Value::String(a), Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
+            Value::text(format!("{a}{}", plain(right)))
+        }
+        (Value::Int(_) | Value::Float(_) | Value::Bool(_), Value::String(b)) => {
+            Value::text(format!("{}{b}", plain(left)))
+        }
         (Value::Temporal(_) | Value::Duration(_), _) | (_, Value::Temporal(_)) => match temporal::add(left, right)? {
             Some(sum) => sum,
             None => nothing_or_wrong("+", left, right)?,
@@ -196,9 +200,9 @@ fn remainder(left: &Value, right: &Value) -> Result<Value> {
 
 pub(crate) fn negate(value: &Value) -> Result<Value> {
     Ok(match value {
-        Value::Int(int) => Value::Int(
-            int.checked_neg().ok_or_else(|| Fault::overflow(format!("-({int}) exceeds a 64-bit integer")))?,
-        ),
+        Value::Int(int) => {
+            Value::Int(int.checked_neg().ok_or_else(|| Fault::overflow(format!("-({int}) exceeds a 64-bit integer")))?)
+        }
         Value::Float(float) => Value::Float(-float),
         Value::Duration(duration) => duration.times(-1.0)?,
         Value::Null => Value::Null,
@@ -210,10 +214,9 @@ pub(crate) fn negate(value: &Value) -> Result<Value> {
 pub(crate) fn index(base: &Value, index: &Value, cx: &Context<'_>) -> Result<Value> {
     match (base, index) {
         (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),
-        (Value::List(items), Value::Int(at)) => Ok(position(items.len(), *at)
-            .and_then(|at| items.get(at))
-            .cloned()
-            .unwrap_or_default()),
+        (Value::List(items), Value::Int(at)) => {
+            Ok(position(items.len(), *at).and_then(|at| items.get(at)).cloned().unwrap_or_default())
+        }
         (Value::List(_), other) => {
             Err(Fault::argument_type(format!("a list is indexed by an integer, not by {}", other.type_name())))
         }

@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use open_cypher::Span;
-
 use crate::functions::Function;
 use crate::graph::Direction;
 use crate::value::Value;
@@ -49,6 +47,8 @@ pub(crate) struct Projection {
     pub after: Vec<(Slot, Expr)>,
     /// Slots of the result.
     pub outputs: Vec<Slot>,
+    /// Slots that sorted rows keep: the outputs, and what the condition after `WITH` reads.
+    pub kept: Vec<Slot>,
     pub distinct: bool,
     pub order: Vec<(Expr, bool)>,
     pub skip: Option<Expr>,
@@ -182,7 +182,12 @@ pub(crate) enum Expr {
     Parameter(Arc<str>),
     List(Vec<Expr>),
     Map(Vec<(Arc<str>, Expr)>),
-    MapProjection { base: Box<Expr>, all: bool, entries: Vec<(Arc<str>, Expr)>, properties: Vec<Arc<str>> },
+    MapProjection {
+        base: Box<Expr>,
+        all: bool,
+        entries: Vec<(Arc<str>, Expr)>,
+        properties: Vec<Arc<str>>,
+    },
     Not(Box<Expr>),
     Negate(Box<Expr>),
     Plus(Box<Expr>),
@@ -197,14 +202,37 @@ pub(crate) enum Expr {
     Property(Box<Expr>, Arc<str>),
     Index(Box<Expr>, Box<Expr>),
     Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
-    Call(Function, Vec<Expr>, Span),
-    Case { operand: Option<Box<Expr>>, arms: Vec<(Vec<Expr>, Expr)>, otherwise: Option<Box<Expr>> },
-    ListComprehension { slot: Slot, list: Box<Expr>, condition: Option<Box<Expr>>, result: Option<Box<Expr>> },
-    Reduce { accumulator: Slot, initial: Box<Expr>, slot: Slot, list: Box<Expr>, expr: Box<Expr> },
-    Quantified { quantifier: Quantifier, slot: Slot, list: Box<Expr>, condition: Box<Expr> },
+    Call(Function, Vec<Expr>),
+    Case {
+        operand: Option<Box<Expr>>,
+        arms: Vec<(Vec<Expr>, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
+    ListComprehension {
+        slot: Slot,
+        list: Box<Expr>,
+        condition: Option<Box<Expr>>,
+        result: Option<Box<Expr>>,
+    },
+    Reduce {
+        accumulator: Slot,
+        initial: Box<Expr>,
+        slot: Slot,
+        list: Box<Expr>,
+        expr: Box<Expr>,
+    },
+    Quantified {
+        quantifier: Quantifier,
+        slot: Slot,
+        list: Box<Expr>,
+        condition: Box<Expr>,
+    },
     /// Whether a pattern has a match.
     PatternExists(Box<Pattern>),
-    PatternComprehension { pattern: Box<Pattern>, result: Box<Expr> },
+    PatternComprehension {
+        pattern: Box<Pattern>,
+        result: Box<Expr>,
+    },
     Subquery(SubqueryKind, Box<Plan>),
 }
 
@@ -221,7 +249,9 @@ impl Expr {
         match self {
             Expr::Const(_) | Expr::Parameter(_) => {}
             Expr::Slot(slot) => found(*slot),
-            Expr::List(all) | Expr::Call(_, all, _) | Expr::Chain(all, _) => all.iter().for_each(|one| one.each_slot(found)),
+            Expr::List(all) | Expr::Call(_, all) | Expr::Chain(all, _) => {
+                all.iter().for_each(|one| one.each_slot(found))
+            }
             Expr::Map(entries) => entries.iter().for_each(|(_, one)| one.each_slot(found)),
             Expr::MapProjection { base, entries, .. } => {
                 base.each_slot(found);

@@ -56,7 +56,8 @@ impl Query {
     /// expression that is too deep.
     pub fn parse(text: &str, parameters: &BTreeMap<String, Value>) -> Result<Query> {
         if text.len() > LONGEST {
-            let error = Error::new(Kind::TooLarge, format!("the query has {} bytes; the limit is {LONGEST}", text.len()));
+            let error =
+                Error::new(Kind::TooLarge, format!("the query has {} bytes; the limit is {LONGEST}", text.len()));
             return Err(Fault::Other(error.hint("pass long lists as parameters: --param ids='[1,2,3]'")));
         }
         let names: BTreeSet<String> = parameters.keys().cloned().collect();
@@ -133,6 +134,14 @@ fn first(errors: &ParseErrors, text: &str) -> Fault {
     let detail = match found.code {
         DiagnosticCode::InvalidNumber => "InvalidNumberLiteral",
         DiagnosticCode::InvalidEscape => "InvalidUnicodeLiteral",
+        // A name directly after a digit.
+        DiagnosticCode::UnexpectedToken | DiagnosticCode::ExtraToken
+            if text
+                .get(..found.primary_span.start)
+                .is_some_and(|before| before.ends_with(|one: char| one.is_ascii_alphanumeric())) =>
+        {
+            "InvalidNumberLiteral"
+        }
         DiagnosticCode::InvalidToken if !written.is_ascii() => "InvalidUnicodeCharacter",
         _ => "UnexpectedSyntax",
     };

@@ -128,7 +128,9 @@ pub fn equal(left: &Value, right: &Value) -> Option<bool> {
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Int(a), Value::Int(b)) => a == b,
         (Value::Float(a), Value::Float(b)) => a == b,
-        (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => int_float(*a, *b) == Some(Ordering::Equal),
+        (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => {
+            int_float(*a, *b) == Some(Ordering::Equal)
+        }
         (Value::String(a), Value::String(b)) => a == b,
         (Value::Node(a), Value::Node(b)) => a == b,
         (Value::Relationship(a), Value::Relationship(b)) => a == b,

@@ -171,27 +171,86 @@ pub(crate) fn call(function: Function, arguments: &[Value], cx: &Context<'_>) ->
         F::Date | F::Time | F::LocalTime | F::DateTime | F::LocalDateTime | F::Duration => {
             temporal::construct(function, arguments, cx)
         }
-        F::DateNow | F::TimeNow | F::LocalTimeNow | F::DateTimeNow | F::LocalDateTimeNow | F::DateStatement
-        | F::TimeStatement | F::LocalTimeStatement | F::DateTimeStatement | F::LocalDateTimeStatement | F::DateReal
-        | F::TimeReal | F::LocalTimeReal | F::DateTimeReal | F::LocalDateTimeReal => {
-            temporal::clock(function, arguments, cx)
-        }
+        F::DateNow
+        | F::TimeNow
+        | F::LocalTimeNow
+        | F::DateTimeNow
+        | F::LocalDateTimeNow
+        | F::DateStatement
+        | F::TimeStatement
+        | F::LocalTimeStatement
+        | F::DateTimeStatement
+        | F::LocalDateTimeStatement
+        | F::DateReal
+        | F::TimeReal
+        | F::LocalTimeReal
+        | F::DateTimeReal
+        | F::LocalDateTimeReal => temporal::clock(function, arguments, cx),
         F::DateTruncate | F::TimeTruncate | F::LocalTimeTruncate | F::DateTimeTruncate | F::LocalDateTimeTruncate => {
             temporal::truncate(function, arguments, cx)
         }
         F::FromEpoch | F::FromEpochMillis => temporal::from_epoch(function, arguments),
         F::Between | F::InMonths | F::InDays | F::InSeconds => temporal::between(function, arguments),
         F::Timestamp => Ok(Value::Int(cx.now.timestamp_millis())),
-        F::Id | F::ElementId | F::Labels | F::Type | F::Keys | F::Properties | F::StartNode | F::EndNode | F::Nodes
-        | F::Relationships | F::Length => graphs::call(function, arguments, cx),
-        F::Size | F::Head | F::Last | F::Tail | F::Reverse | F::Range | F::IsEmpty => lists::call(function, arguments, cx),
-        F::ToInteger | F::ToIntegerOrNull | F::ToFloat | F::ToFloatOrNull | F::ToBoolean | F::ToBooleanOrNull | F::Abs
-        | F::Ceil | F::Floor | F::Round | F::Sign | F::Sqrt | F::Exp | F::Log | F::Log10 | F::Sin | F::Cos | F::Tan
-        | F::Cot | F::Asin | F::Acos | F::Atan | F::Atan2 | F::Degrees | F::Radians | F::Haversin | F::Pi | F::E
-        | F::Rand | F::IsNan => numbers::call(function, arguments, cx),
-        F::ToString | F::ToStringOrNull | F::Split | F::Substring | F::Left | F::Right | F::Trim | F::LTrim | F::RTrim
-        | F::Replace | F::ToUpper | F::Upper | F::ToLower | F::Lower | F::CharLength | F::CharacterLength => {
-            strings::call(function, arguments)
+        F::Id
+        | F::ElementId
+        | F::Labels
+        | F::Type
+        | F::Keys
+        | F::Properties
+        | F::StartNode
+        | F::EndNode
+        | F::Nodes
+        | F::Relationships
+        | F::Length => graphs::call(function, arguments, cx),
+        F::Size | F::Head | F::Last | F::Tail | F::Reverse | F::Range | F::IsEmpty => {
+            lists::call(function, arguments, cx)
         }
+        F::ToInteger
+        | F::ToIntegerOrNull
+        | F::ToFloat
+        | F::ToFloatOrNull
+        | F::ToBoolean
+        | F::ToBooleanOrNull
+        | F::Abs
+        | F::Ceil
+        | F::Floor
+        | F::Round
+        | F::Sign
+        | F::Sqrt
+        | F::Exp
+        | F::Log
+        | F::Log10
+        | F::Sin
+        | F::Cos
+        | F::Tan
+        | F::Cot
+        | F::Asin
+        | F::Acos
+        | F::Atan
+        | F::Atan2
+        | F::Degrees
+        | F::Radians
+        | F::Haversin
+        | F::Pi
+        | F::E
+        | F::Rand
+        | F::IsNan => numbers::call(function, arguments, cx),
+        F::ToString
+        | F::ToStringOrNull
+        | F::Split
+        | F::Substring
+        | F::Left
+        | F::Right
+        | F::Trim
+        | F::LTrim
+        | F::RTrim
+        | F::Replace
+        | F::ToUpper
+        | F::Upper
+        | F::ToLower
+        | F::Lower
+        | F::CharLength
+        | F::CharacterLength => strings::call(function, arguments),
     }
 }

@@ -82,7 +82,9 @@ pub(super) fn call(function: Function, arguments: &[Value], cx: &Context<'_>) ->
         }
         // Halves go up, as in Java.
         F::Round => (x + 0.5).floor(),
-        F::Sign => return Ok(if x.is_nan() { Value::Float(x) } else { Value::Int(i64::from(x > 0.0) - i64::from(x < 0.0)) }),
+        F::Sign => {
+            return Ok(if x.is_nan() { Value::Float(x) } else { Value::Int(i64::from(x > 0.0) - i64::from(x < 0.0)) });
+        }
         F::Sqrt => x.sqrt(),
         F::Exp => x.exp(),
         F::Log => x.ln(),

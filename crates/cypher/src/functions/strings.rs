@@ -27,14 +27,17 @@ pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value> {
     };
     let argument = |at: usize| match arguments.get(at) {
         Some(Value::String(text)) => Ok(text),
-        other => Err(Fault::argument_type(format!(
-            "expected a string, found {}",
-            other.map_or("nothing", Value::type_name)
-        ))),
+        other => {
+            Err(Fault::argument_type(format!("expected a string, found {}", other.map_or("nothing", Value::type_name))))
+        }
     };
     let position = |at: usize| match arguments.get(at) {
         Some(Value::Int(int)) => usize::try_from(*int).map_err(|_| {
-            Fault::runtime(Class::ArgumentError, "NumberOutOfRange", format!("expected a length or position, found {int}"))
+            Fault::runtime(
+                Class::ArgumentError,
+                "NumberOutOfRange",
+                format!("expected a length or position, found {int}"),
+            )
         }),
         other => Err(Fault::argument_type(format!(
             "expected an integer, found {}",

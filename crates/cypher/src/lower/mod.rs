@@ -1,6 +1,7 @@
 //! From the syntax tree to a plan: variables become slots, aggregates are taken apart, and all that is wrong with a query is found
 //! before any row is read.
 
+mod calls;
 mod expressions;
 mod patterns;
 mod projection;
@@ -149,6 +150,10 @@ impl Lowering<'_> {
         let mut result = None;
         for (at, clause) in list.iter().enumerate() {
             if let Some(name) = updating(&clause.kind) {
+                if is_subquery {
+                    let message = format!("{name} changes data, so it cannot be in a subquery");
+                    return Err(Fault::syntax("InvalidClauseComposition", message, clause.span));
+                }
                 return Err(unsupported(&format!("{name} changes data; it is"), clause.span)
                     .hint("isomorph cypher only reads: MATCH, OPTIONAL MATCH, UNWIND, WITH, RETURN, UNION"));
             }
@@ -159,7 +164,8 @@ impl Lowering<'_> {
                 return Err(Fault::syntax("InvalidClauseComposition", "RETURN must be the last clause", clause.span));
             }
             let is_optional = |kind: &ClauseKind| matches!(kind, ClauseKind::Match(found) if found.optional);
-            if let (ClauseKind::Match(found), Some(before)) = (&clause.kind, at.checked_sub(1).and_then(|at| list.get(at)))
+            if let (ClauseKind::Match(found), Some(before)) =
+                (&clause.kind, at.checked_sub(1).and_then(|at| list.get(at)))
                 && !found.optional
                 && is_optional(&before.kind)
             {
@@ -209,16 +215,31 @@ impl Lowering<'_> {
                 clauses.push(Clause::Filter(condition));
             }
             ClauseKind::With(with) => {
-                let (projection, next, _) = self.projection(&with.projection, scope, outer, true)?;
+                let (mut projection, next, _, known) = self.projection(&with.projection, scope, outer, true)?;
+                let condition = match &with.where_clause {
+                    None => None,
+                    Some(condition) => {
+                        // It sees what was before WITH too, unless rows were merged.
+                        let mut all = next.clone();
+                        if !projection.is_aggregating && !projection.distinct {
+                            all = scope.clone();
+                            all.variables.extend(next.variables.iter().cloned());
+                        }
+                        // Of merged rows, it sees the expressions that are columns.
+                        self.known = known;
+                        let lowered = self.predicate(condition, &all);
+                        self.known.clear();
+                        Some(lowered?)
+                    }
+                };
+                let reads = condition.as_ref().map(crate::plan::Expr::slots).unwrap_or_default();
+                projection.kept.extend(reads.into_iter().filter(|slot| !projection.outputs.contains(slot)));
                 clauses.push(Clause::Project(projection));
+                clauses.extend(condition.map(Clause::Filter));
                 *scope = next;
-                if let Some(condition) = &with.where_clause {
-                    let condition = self.predicate(condition, scope)?;
-                    clauses.push(Clause::Filter(condition));
-                }
             }
             ClauseKind::Return(returned) => {
-                let (projection, _, columns) = self.projection(&returned.projection, scope, outer, false)?;
+                let (projection, _, columns, _) = self.projection(&returned.projection, scope, outer, false)?;
                 let outputs = projection.outputs.clone();
                 clauses.push(Clause::Project(projection));
                 return Ok(Some((outputs, columns)));
@@ -228,8 +249,9 @@ impl Lowering<'_> {
                     CallTarget::Procedure { name, .. } => {
                         let parts: Vec<&str> = name.parts.iter().map(|part| part.kind.text.as_str()).collect();
                         let message = format!("there is no procedure {}", parts.join("."));
-                        Fault::compile(Class::ProcedureError, "ProcedureNotFound", message, name.span)
-                            .hint("isomorph has no procedures; EXISTS { … }, COUNT { … } and COLLECT { … } are subqueries")
+                        Fault::compile(Class::ProcedureError, "ProcedureNotFound", message, name.span).hint(
+                            "isomorph has no procedures; EXISTS { … }, COUNT { … } and COLLECT { … } are subqueries",
+                        )
                     }
                     _ => unsupported("CALL { … } is", clause.span),
                 });

@@ -62,10 +62,14 @@ impl Lowering<'_> {
                 }
             }
             if let Some(binding) = &part.kind.binding {
-                self.must_be_new(binding, scope)?;
-                if named_in(ast, &binding.kind.text) {
+                if any_named(&part.kind.path.kind.factors, &binding.kind.text) {
                     let message = format!("variable {} is already bound", binding.kind.text);
                     return Err(Fault::syntax("VariableAlreadyBound", message, binding.span));
+                }
+                self.must_be_new(binding, scope)?;
+                if named_in(ast, &binding.kind.text) {
+                    let message = format!("{} is a path and a part of the pattern", binding.kind.text);
+                    return Err(Fault::syntax("VariableTypeConflict", message, binding.span));
                 }
             }
             let path = self.chain(factors, shortest, &outer, scope, may_bind, &mut pattern, &mut later)?;
@@ -118,7 +122,14 @@ impl Lowering<'_> {
                     match (left, pending.take()) {
                         (Some(before), Some(relationship)) => {
                             let index = self.relationship(
-                                relationship, (before, at), shortest, outer, scope, may_bind, pattern, later,
+                                relationship,
+                                (before, at),
+                                shortest,
+                                outer,
+                                scope,
+                                may_bind,
+                                pattern,
+                                later,
                             )?;
                             path.relationships.push(index);
                         }
@@ -131,7 +142,11 @@ impl Lowering<'_> {
                     pending = Some(relationship);
                 }
                 PathFactorKind::Relationship(_) => {
-                    return Err(Fault::syntax("UnexpectedSyntax", "a relationship must be between two nodes", factor.span));
+                    return Err(Fault::syntax(
+                        "UnexpectedSyntax",
+                        "a relationship must be between two nodes",
+                        factor.span,
+                    ));
                 }
                 _ => return Err(unsupported("this path pattern is", factor.span)),
             }
@@ -240,10 +255,15 @@ impl Lowering<'_> {
                     _ => false,
                 };
                 if !fits {
-                    return Err(conflict(name, &variable.ty, if is_list { "a list of relationships" } else { "a relationship" }));
+                    return Err(conflict(
+                        name,
+                        &variable.ty,
+                        if is_list { "a list of relationships" } else { "a relationship" },
+                    ));
                 }
                 if pattern.relationships.iter().any(|one| one.slot == variable.slot) {
-                    let message = format!("relationship {} is used twice in one pattern, so nothing can match", name.kind.text);
+                    let message =
+                        format!("relationship {} is used twice in one pattern, so nothing can match", name.kind.text);
                     return Err(Fault::syntax("RelationshipUniquenessViolation", message, name.span));
                 }
                 (variable.slot, true)
@@ -279,7 +299,16 @@ impl Lowering<'_> {
         }
         let index = pattern.relationships.len();
         pattern.relationships.push(RelationshipPattern {
-            slot, is_bound, left, right, direction, types, length, properties: Vec::new(), shortest, is_list,
+            slot,
+            is_bound,
+            left,
+            right,
+            direction,
+            types,
+            length,
+            properties: Vec::new(),
+            shortest,
+            is_list,
         });
         let (properties, condition) = (ast.properties.as_deref(), ast.where_clause.as_deref());
         later.push(Later { slot, list: is_list.then_some(index), properties, condition });
@@ -324,6 +353,10 @@ impl Lowering<'_> {
 
 /// Whether a node or relationship of the pattern has that name.
 fn named_in(pattern: &AstPattern, name: &str) -> bool {
+    pattern.parts.iter().any(|part| any_named(&part.kind.path.kind.factors, name))
+}
+
+fn any_named(factors: &[PathFactor], name: &str) -> bool {
     let is = |variable: &Option<Name>| variable.as_ref().is_some_and(|one| one.kind.text == name);
     fn any(factors: &[PathFactor], is: &dyn Fn(&Option<Name>) -> bool) -> bool {
         factors.iter().any(|factor| match &factor.kind {
@@ -335,7 +368,7 @@ fn named_in(pattern: &AstPattern, name: &str) -> bool {
             _ => false,
         })
     }
-    pattern.parts.iter().any(|part| any(&part.kind.path.kind.factors, &is))
+    any(factors, &is)
 }
 
 fn conflict(name: &Name, ty: &Ty, wanted: &str) -> Fault {

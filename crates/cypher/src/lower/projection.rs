@@ -18,14 +18,15 @@ struct Item<'a> {
 }
 
 impl Lowering<'_> {
-    /// A projection, the scope after it, and the names of its columns.
+    /// A projection, the scope after it, the names of its columns, and the expressions that they hold.
+    #[allow(clippy::type_complexity)]
     pub(super) fn projection(
         &mut self,
         clause: &ProjectionClause,
         scope: &Scope,
         outer: &Scope,
         is_with: bool,
-    ) -> Result<(Projection, Scope, Vec<String>)> {
+    ) -> Result<(Projection, Scope, Vec<String>, Vec<(String, Slot, Ty)>)> {
         let distinct = matches!(clause.quantifier.as_ref().map(|one| one.kind), Some(SetQuantifier::Distinct));
         let mut items: Vec<Item<'_>> = Vec::new();
         let (mut keys, mut after) = (Vec::new(), Vec::new());
@@ -81,9 +82,9 @@ impl Lowering<'_> {
             all.variables.extend(next.variables.iter().cloned());
             order_scope = all;
         }
-        let known = items.iter().filter_map(|item| {
-            Some((self.text_of(unwrapped(item.expr?).span), item.slot, item.ty.clone()))
-        });
+        let known = items
+            .iter()
+            .filter_map(|item| Some((self.text_of(unwrapped(item.expr?).span), item.slot, item.ty.clone())));
         let known: Vec<_> = known.collect();
         let mut order = Vec::new();
         for item in clause.order_by.iter().flat_map(|order| &order.items) {
@@ -120,9 +121,19 @@ impl Lowering<'_> {
         // A subquery still sees the variables around it.
         let mut scope_after = outer.clone();
         scope_after.variables.extend(next.variables);
-        let projection =
-            Projection { keys, aggregates, is_aggregating, after, outputs, distinct, order, skip, limit };
-        Ok((projection, scope_after, columns))
+        let projection = Projection {
+            keys,
+            aggregates,
+            is_aggregating,
+            after,
+            kept: outputs.clone(),
+            outputs,
+            distinct,
+            order,
+            skip,
+            limit,
+        };
+        Ok((projection, scope_after, columns, known))
     }
 
     fn all_variables(
@@ -188,8 +199,9 @@ impl Lowering<'_> {
             .filter(|expr| is_simple(expr))
             .map(|expr| self.text_of(expr.span))
             .collect();
-        let starred: Vec<&str> = items.iter().filter(|item| item.expr.is_none()).map(|item| item.name.as_str()).collect();
-        mixed.iter().try_for_each(|expr| self.grouped(expr, &keys, &starred, scope))
+        let starred: Vec<&str> =
+            items.iter().filter(|item| item.expr.is_none()).map(|item| item.name.as_str()).collect();
+        mixed.iter().try_for_each(|expr| self.grouped(expr, &keys, &starred, scope, "AmbiguousAggregationExpression"))
     }
 
     fn check_order(&self, expr: &AstExpr, items: &[Item<'_>], next: &Scope, scope: &Scope) -> Result<()> {
@@ -207,10 +219,17 @@ impl Lowering<'_> {
             .map(|expr| self.text_of(expr.span))
             .collect();
         let names: Vec<&str> = next.variables.iter().map(|one| one.name.as_str()).collect();
-        self.grouped(expr, &keys, &names, scope)
+        self.grouped(expr, &keys, &names, scope, "UndefinedVariable")
     }
 
-    fn grouped(&self, expr: &AstExpr, keys: &[String], names: &[&str], scope: &Scope) -> Result<()> {
+    fn grouped(
+        &self,
+        expr: &AstExpr,
+        keys: &[String],
+        names: &[&str],
+        scope: &Scope,
+        detail: &'static str,
+    ) -> Result<()> {
         let expr = unwrapped(expr);
         if !self.has_aggregate(expr) {
             if keys.contains(&self.text_of(expr.span)) {
@@ -234,10 +253,12 @@ impl Lowering<'_> {
                 return Ok(());
             }
             let message = format!("{} is used beside an aggregate, but it is not a grouping key", name.kind.text);
-            return Err(Fault::syntax("AmbiguousAggregationExpression", message, name.span)
+            return Err(Fault::syntax(detail, message, name.span)
                 .hint(format!("add {} to the columns, or compute it in a WITH before", name.kind.text)));
         }
-        super::expressions::children(expr).into_iter().try_for_each(|child| self.grouped(child, keys, names, scope))
+        super::expressions::children(expr)
+            .into_iter()
+            .try_for_each(|child| self.grouped(child, keys, names, scope, detail))
     }
 
     pub(super) fn has_aggregate(&self, expr: &AstExpr) -> bool {

@@ -12,9 +12,8 @@ use crate::value::Value;
 pub(crate) fn add(left: &Value, right: &Value) -> Result<Option<Value>> {
     Ok(match (left, right) {
         (Value::Duration(a), Value::Duration(b)) => Some(a.plus(b, 1)?.value()),
-        (Value::Temporal(temporal), Value::Duration(duration)) | (Value::Duration(duration), Value::Temporal(temporal)) => {
-            Some(Value::Temporal(plus(temporal, duration, 1)?))
-        }
+        (Value::Temporal(temporal), Value::Duration(duration))
+        | (Value::Duration(duration), Value::Temporal(temporal)) => Some(Value::Temporal(plus(temporal, duration, 1)?)),
         _ => None,
     })
 }
@@ -42,7 +41,8 @@ pub(super) fn plus_days(date: NaiveDate, days: i64) -> Option<NaiveDate> {
 fn plus(temporal: &Temporal, duration: &Duration, sign: i64) -> Result<Temporal> {
     let sum = || -> Option<Temporal> {
         let (months, days) = (duration.months.checked_mul(sign)?, duration.days.checked_mul(sign)?);
-        let time = TimeDelta::try_seconds(duration.seconds)?.checked_add(&TimeDelta::nanoseconds(duration.nanoseconds))?;
+        let time =
+            TimeDelta::try_seconds(duration.seconds)?.checked_add(&TimeDelta::nanoseconds(duration.nanoseconds))?;
         let time = if sign < 0 { -time } else { time };
         let later = |local: NaiveDateTime| -> Option<NaiveDateTime> {
             let date = plus_days(plus_months(local.date(), months)?, days)?;

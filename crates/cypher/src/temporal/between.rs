@@ -22,6 +22,18 @@ pub(crate) fn between(function: Function, arguments: &[Value]) -> Result<Value> 
             if matches!(function, Function::InMonths | Function::InDays) {
                 return Ok(Duration::new(0, 0, 0, 0)?.value());
             }
+            // A local time is on the day, and in the zone, of a date time in a named zone.
+            let placed = |one: &Temporal, other: &Temporal| match (one, other) {
+                (Temporal::LocalTime(time), Temporal::DateTime(zoned)) if matches!(zoned.zone, Zone::Named(_)) => {
+                    Some(Temporal::LocalDateTime(zoned.local.date().and_time(*time)))
+                }
+                _ => None,
+            };
+            let (own, others) = (placed(from, to), placed(to, from));
+            if own.is_some() || others.is_some() {
+                let found = dated(function, &own.unwrap_or(*from), &others.unwrap_or(*to));
+                return Ok(found.ok_or_else(out_of_range)?.value());
+            }
             let time = |one: &Temporal| nanoseconds_of_day(one.time().unwrap_or(NaiveTime::MIN));
             let mut nanoseconds = time(to) - time(from);
             // Offsets count where both have one.

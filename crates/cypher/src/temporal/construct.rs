@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{Datelike, Days, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike, Weekday};
+use chrono::{Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Timelike, Weekday};
 
 use super::duration::Duration;
 use super::{Temporal, Zone, Zoned, day_of_quarter, parse};
@@ -26,7 +26,9 @@ fn type_of(function: Function) -> Type {
     match function {
         F::Date | F::DateNow | F::DateStatement | F::DateReal | F::DateTruncate => Type::Date,
         F::Time | F::TimeNow | F::TimeStatement | F::TimeReal | F::TimeTruncate => Type::Time,
-        F::LocalTime | F::LocalTimeNow | F::LocalTimeStatement | F::LocalTimeReal | F::LocalTimeTruncate => Type::LocalTime,
+        F::LocalTime | F::LocalTimeNow | F::LocalTimeStatement | F::LocalTimeReal | F::LocalTimeTruncate => {
+            Type::LocalTime
+        }
         F::LocalDateTime
         | F::LocalDateTimeNow
         | F::LocalDateTimeStatement
@@ -48,7 +50,9 @@ pub(crate) fn construct(function: Function, arguments: &[Value], cx: &Context<'_
             Value::Null => Ok(Value::Null),
             Value::Duration(_) => Ok(argument.clone()),
             Value::Map(map) => Ok(Duration::of_map(map)?.value()),
-            Value::String(text) => parse::duration(text).map(Duration::value).ok_or_else(|| unreadable(text, "a duration")),
+            Value::String(text) => {
+                parse::duration(text).map(Duration::value).ok_or_else(|| unreadable(text, "a duration"))
+            }
             other => Err(wrong(other)),
         };
     }
@@ -63,7 +67,10 @@ pub(crate) fn construct(function: Function, arguments: &[Value], cx: &Context<'_
 }
 
 fn wrong(value: &Value) -> Fault {
-    Fault::argument_type(format!("a temporal value is made of a string, a map or another one, not of {}", value.type_name()))
+    Fault::argument_type(format!(
+        "a temporal value is made of a string, a map or another one, not of {}",
+        value.type_name()
+    ))
 }
 
 fn unreadable(text: &str, what: &str) -> Fault {
@@ -124,8 +131,11 @@ pub(crate) fn from_epoch(function: Function, arguments: &[Value]) -> Result<Valu
     } else {
         (int(0)?.div_euclid(1000), int(0)?.rem_euclid(1000) * 1_000_000)
     };
-    let delta = TimeDelta::try_seconds(seconds).and_then(|delta| delta.checked_add(&TimeDelta::nanoseconds(nanoseconds)));
-    let utc = delta.and_then(|delta| NaiveDateTime::UNIX_EPOCH.checked_add_signed(delta)).ok_or_else(out_of_range)?;
+    let delta =
+        TimeDelta::try_seconds(seconds).and_then(|delta| delta.checked_add(&TimeDelta::nanoseconds(nanoseconds)));
+    let utc = delta
+        .and_then(|delta| chrono::DateTime::UNIX_EPOCH.naive_utc().checked_add_signed(delta))
+        .ok_or_else(out_of_range)?;
     Ok(Value::Temporal(Temporal::DateTime(Zoned::at(utc, Zone::UTC))))
 }
 
@@ -151,8 +161,26 @@ pub(super) fn quarter_date(year: i64, quarter: i64, day: i64) -> Option<NaiveDat
 }
 
 const NAMES: &[&str] = &[
-    "date", "time", "datetime", "timezone", "epochSeconds", "epochMillis", "year", "quarter", "month", "week", "day",
-    "ordinalDay", "dayOfWeek", "dayOfQuarter", "hour", "minute", "second", "millisecond", "microsecond", "nanosecond",
+    "date",
+    "time",
+    "datetime",
+    "timezone",
+    "epochSeconds",
+    "epochMillis",
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "ordinalDay",
+    "dayOfWeek",
+    "dayOfQuarter",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "microsecond",
+    "nanosecond",
 ];
 
 /// A value of the amounts in a map. `base` is what a truncation left.
@@ -182,8 +210,11 @@ pub(super) fn of_map(ty: Type, map: &Map, base: Option<Temporal>) -> Result<Temp
     if seconds.is_some() || milliseconds.is_some() {
         let nanoseconds = int("nanosecond")?.unwrap_or(0) + int("millisecond")?.unwrap_or(0) * 1_000_000;
         let milliseconds = milliseconds.or(seconds.and_then(|seconds| seconds.checked_mul(1000))).unwrap_or(0);
-        let delta = TimeDelta::try_milliseconds(milliseconds).and_then(|one| one.checked_add(&TimeDelta::nanoseconds(nanoseconds)));
-        let utc = delta.and_then(|delta| NaiveDateTime::UNIX_EPOCH.checked_add_signed(delta)).ok_or_else(out_of_range)?;
+        let delta = TimeDelta::try_milliseconds(milliseconds)
+            .and_then(|one| one.checked_add(&TimeDelta::nanoseconds(nanoseconds)));
+        let utc = delta
+            .and_then(|delta| chrono::DateTime::UNIX_EPOCH.naive_utc().checked_add_signed(delta))
+            .ok_or_else(out_of_range)?;
         let zoned = Zoned::at(utc, given_zone.unwrap_or(Zone::UTC));
         return selected(ty, &Temporal::DateTime(zoned));
     }

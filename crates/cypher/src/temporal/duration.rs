@@ -61,7 +61,7 @@ impl Duration {
         let seconds_exact = parts.seconds + (DAY * days_exact - DAY * days as f64) / 1e9;
         let seconds = whole(seconds_exact)?;
         let nanoseconds = parts.nanoseconds + (1e9 * seconds_exact - 1e9 * seconds as f64);
-        Duration::new(months, days, seconds, whole(nanoseconds.round())?)
+        Duration::new(months, days, seconds, whole((nanoseconds * 1000.0).round() / 1000.0)?)
     }
 
     /// A multiple.
@@ -70,7 +70,9 @@ impl Duration {
         if factor == factor.trunc() && factor.abs() < 1e15 {
             let factor = factor as i64;
             let of = |amount: i64| amount.checked_mul(factor).ok_or_else(too_large);
-            return Ok(Duration::new(of(self.months)?, of(self.days)?, of(self.seconds)?, of(self.nanoseconds)?)?.value());
+            return Ok(
+                Duration::new(of(self.months)?, of(self.days)?, of(self.seconds)?, of(self.nanoseconds)?)?.value()
+            );
         }
         let parts = Parts {
             months: self.months as f64 * factor,
@@ -148,7 +150,9 @@ impl Duration {
                 "nanoseconds" => (3, 1),
                 other => {
                     let message = format!("a duration has no {other}");
-                    return Err(Fault::argument_value(message).hint("years, months, weeks, days, hours, minutes, seconds"));
+                    return Err(
+                        Fault::argument_value(message).hint("years, months, weeks, days, hours, minutes, seconds")
+                    );
                 }
             };
             #[expect(clippy::cast_precision_loss, reason = "small factors")]

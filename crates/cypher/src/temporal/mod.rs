@@ -37,6 +37,11 @@ impl Zone {
     /// UTC.
     pub const UTC: Zone = Zone::Offset(0);
 
+    /// A zone of a text such as `+01:00` or `Europe/Stockholm`.
+    pub(crate) fn parse(text: &str) -> Option<Zone> {
+        parse::zone(text)
+    }
+
     /// The offset at a local time, in seconds. In a gap, the one before it; where two are possible, the earlier time.
     pub(crate) fn offset_at(self, local: NaiveDateTime) -> i32 {
         let Zone::Named(zone) = self else {

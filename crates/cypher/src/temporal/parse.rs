@@ -154,7 +154,10 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
         _ => (1.0, text),
     };
     let body = body.strip_prefix('P')?;
-    if body.len() > 5 && body.as_bytes().get(4) == Some(&b'-') && !body.contains(['Y', 'D', 'W']) {
+    if body.starts_with(|one: char| one.is_ascii_digit())
+        && body.as_bytes().get(4) == Some(&b'-')
+        && !body.contains(['Y', 'D', 'W'])
+    {
         return dated_duration(body);
     }
     let (days, time) = match body.split_once('T') {

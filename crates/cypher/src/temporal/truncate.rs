@@ -22,7 +22,9 @@ pub(crate) fn truncate(function: Function, arguments: &[Value], cx: &Context<'_>
         Some(Value::Temporal(temporal)) => *temporal,
         Some(Value::Null) => return Ok(Value::Null),
         None => Temporal::DateTime(Zoned::at(cx.now.naive_utc(), Zone::UTC)),
-        Some(other) => return Err(Fault::argument_type(format!("expected a temporal value, found {}", other.type_name()))),
+        Some(other) => {
+            return Err(Fault::argument_type(format!("expected a temporal value, found {}", other.type_name())));
+        }
     };
     let map = match arguments.get(2) {
         None | Some(Value::Null) => Map::new(),

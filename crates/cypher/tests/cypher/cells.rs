@@ -38,7 +38,8 @@ impl Cell {
 
 /// A computed value.
 pub fn of_value(value: &Value, graph: &MemoryGraph) -> Cell {
-    let map = |map: &isomorph_cypher::Map| map.iter().map(|(key, value)| (key.to_string(), of_value(value, graph))).collect();
+    let map =
+        |map: &isomorph_cypher::Map| map.iter().map(|(key, value)| (key.to_string(), of_value(value, graph))).collect();
     match value {
         Value::Null => Cell::Null,
         Value::Bool(truth) => Cell::Bool(*truth),

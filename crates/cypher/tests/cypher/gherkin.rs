@@ -48,7 +48,8 @@ pub fn scenarios(text: &str) -> Vec<Scenario> {
                 }
                 doc.push(line);
             }
-            let indent = doc.iter().filter(|line| !line.trim().is_empty()).map(|line| line.len() - line.trim_start().len());
+            let indent =
+                doc.iter().filter(|line| !line.trim().is_empty()).map(|line| line.len() - line.trim_start().len());
             let indent = indent.min().unwrap_or(0);
             let doc: Vec<&str> = doc.iter().map(|line| line.get(indent..).unwrap_or("")).collect();
             let steps = if in_background { &mut background } else { &mut current.as_mut().expect("a scenario").1 };
@@ -82,7 +83,7 @@ fn cells(line: &str) -> Vec<String> {
             '\\' if !escaped => escaped = true,
             '|' if !escaped => all.push(std::mem::take(&mut cell).trim().to_owned()),
             _ => {
-                if std::mem::take(&mut escaped) && one != '|' {
+                if std::mem::take(&mut escaped) && one != '|' && one != '\\' {
                     cell.push('\\');
                 }
                 cell.push(one);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use isomorph::storage::Budget;
 use isomorph_cypher::{Map, Node, Options, Query, Value};
 use open_cypher::ast::{
-    Clause, ClauseKind, Expr, LabelExpression, LabelExpressionKind, Name, NodePattern, PathFactorKind, Pattern, QueryKind,
-    RelationshipDirection, RelationshipPattern, StatementKind,
+    Clause, ClauseKind, Expr, LabelExpression, LabelExpressionKind, Name, NodePattern, PathFactorKind, Pattern,
+    QueryKind, RelationshipDirection, RelationshipPattern, StatementKind,
 };
 
 use crate::memory_graph::{Edge, MemoryGraph};
@@ -15,7 +15,11 @@ use crate::memory_graph::{Edge, MemoryGraph};
 type Variables = BTreeMap<String, Value>;
 
 /// All rows of a query.
-pub fn rows(graph: &MemoryGraph, text: &str, parameters: &Variables) -> isomorph_cypher::Result<(Vec<String>, Vec<Vec<Value>>)> {
+pub fn rows(
+    graph: &MemoryGraph,
+    text: &str,
+    parameters: &Variables,
+) -> isomorph_cypher::Result<(Vec<String>, Vec<Vec<Value>>)> {
     let mut options = Options::new(Budget::new(1 << 30));
     options.parameters.clone_from(parameters);
     let query = Query::parse(text, parameters)?;
@@ -41,7 +45,9 @@ pub fn create(graph: &mut MemoryGraph, text: &str) {
             }
             ClauseKind::Delete(delete) => {
                 table = read(graph, text, reading.take(), table);
-                for (variables, expr) in table.iter().flat_map(|row| delete.expressions.iter().map(move |expr| (row, expr))) {
+                for (variables, expr) in
+                    table.iter().flat_map(|row| delete.expressions.iter().map(move |expr| (row, expr)))
+                {
                     if let Value::Relationship(one) = value(graph, text, expr, variables) {
                         graph.edges[usize::try_from(one.id).unwrap()].deleted = true;
                     }
@@ -57,7 +63,9 @@ pub fn create(graph: &mut MemoryGraph, text: &str) {
 fn read(graph: &MemoryGraph, text: &str, span: Option<(usize, usize)>, table: Vec<Variables>) -> Vec<Variables> {
     let Some((start, end)) = span else { return table };
     let names: Vec<String> = table.first().map(|row| row.keys().cloned().collect()).unwrap_or_default();
-    let list = table.iter().map(|row| Value::Map(Arc::new(row.iter().map(|(k, v)| (Arc::from(k.as_str()), v.clone())).collect())));
+    let list = table
+        .iter()
+        .map(|row| Value::Map(Arc::new(row.iter().map(|(k, v)| (Arc::from(k.as_str()), v.clone())).collect())));
     let items: Vec<String> = names.iter().map(|name| format!("row_.{name} AS {name}")).collect();
     let with = if items.is_empty() { String::new() } else { format!("WITH {}", items.join(", ")) };
     let body = &text[start..end];
@@ -78,7 +86,9 @@ fn value(graph: &MemoryGraph, text: &str, expr: &Expr, variables: &Variables) ->
 
 fn properties(graph: &MemoryGraph, text: &str, expr: Option<&Expr>, variables: &Variables) -> Map {
     match expr.map(|expr| value(graph, text, expr, variables)) {
-        Some(Value::Map(map)) => map.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect(),
+        Some(Value::Map(map)) => {
+            map.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect()
+        }
         _ => Map::new(),
     }
 }

@@ -19,7 +19,9 @@ const EXPECTED: &str = include_str!("../expected_failures.txt");
 fn is_updating(text: &str) -> bool {
     let Ok(parsed) = open_cypher::parse(text) else {
         let words = ["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH"];
-        return text.split(|one: char| !one.is_alphanumeric()).any(|word| words.contains(&word.to_uppercase().as_str()));
+        return text
+            .split(|one: char| !one.is_alphanumeric())
+            .any(|word| words.contains(&word.to_uppercase().as_str()));
     };
     let of = |query: &Query| match &query.kind {
         QueryKind::Regular(regular) => {
@@ -60,17 +62,23 @@ fn run(scenario: &Scenario, graphs: &Path) -> Result<(), String> {
     for step in &scenario.steps {
         let doc = step.doc.as_deref().unwrap_or_default();
         let text = step.text.trim_end_matches(':');
-        if text == "an empty graph" || text == "any graph" || text == "no side effects" || text.starts_with("the side effects") {
+        if text == "an empty graph"
+            || text == "any graph"
+            || text == "no side effects"
+            || text.starts_with("the side effects")
+        {
             continue;
         }
         if let Some(name) = text.strip_prefix("the ").and_then(|rest| rest.strip_suffix(" graph")) {
-            let script = std::fs::read_to_string(graphs.join(name).join(format!("{name}.cypher"))).expect("a graph of the kit");
+            let script =
+                std::fs::read_to_string(graphs.join(name).join(format!("{name}.cypher"))).expect("a graph of the kit");
             create(&mut graph, script.trim().trim_end_matches(';'));
         } else if text == "having executed" {
             create(&mut graph, doc);
         } else if text == "parameters are" {
             for row in &step.table {
-                let (_, found) = rows(&graph, &format!("RETURN {} AS v", row[1]), &BTreeMap::new()).expect("a parameter");
+                let (_, found) =
+                    rows(&graph, &format!("RETURN {} AS v", row[1]), &BTreeMap::new()).expect("a parameter");
                 parameters.insert(row[0].clone(), found[0][0].clone());
             }
         } else if text.starts_with("there exists a procedure") {
@@ -111,7 +119,8 @@ fn check_rows(step: &Step, outcome: Outcome, graph: &MemoryGraph) -> Result<(), 
     }
     let ignoring = text.contains("ignoring element order");
     let plain = |cell: Cell| if ignoring { cell.sorted() } else { cell };
-    let mut expected: Vec<Vec<Cell>> = expected.iter().map(|row| row.iter().map(|cell| plain(parse(cell))).collect()).collect();
+    let mut expected: Vec<Vec<Cell>> =
+        expected.iter().map(|row| row.iter().map(|cell| plain(parse(cell))).collect()).collect();
     let mut found: Vec<Vec<Cell>> =
         rows.iter().map(|row| row.iter().map(|value| plain(of_value(value, graph))).collect()).collect();
     if text.contains("in any order") || !text.contains("in order") {
@@ -183,7 +192,10 @@ fn the_compatibility_kit_passes_but_for_the_list() {
     }
     writeln!(table, "| **all** | **{total}** | **{passed}** |").unwrap();
     println!("{table}");
-    println!("{passed} of {total} scenarios that only read pass ({:.1} %)", 100.0 * f64::from(passed) / f64::from(total));
+    println!(
+        "{passed} of {total} scenarios that only read pass ({:.1} %)",
+        100.0 * f64::from(passed) / f64::from(total)
+    );
     if let Some(path) = std::env::var_os("ISOMORPH_TCK_TABLE") {
         std::fs::write(path, &table).unwrap();
     }

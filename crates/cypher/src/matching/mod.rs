@@ -2,15 +2,21 @@
 //!
 //! Every step binds slots of the row or tests it. A step that has no further candidate gives way to the one before.
 
+mod order;
+mod walk;
+
 use std::sync::Arc;
 
 use crate::eval::{Row, eval, holds, set};
 use crate::exec::Context;
 use crate::fault::Result;
-use crate::graph::{Direction, PropertyGraph};
-use crate::plan::{Condition, Expr, Labels, Operator, Pattern, RelationshipPattern, Slot};
+use crate::graph::Direction;
+use crate::plan::{Condition, Expr, Pattern, RelationshipPattern, Slot};
 use crate::shortest;
-use crate::value::{Node, Path, Relationship, Value, equal};
+use crate::value::{Node, Path, Relationship, Value};
+use order::order;
+pub(crate) use walk::relationships;
+use walk::{Walk, follow, list_ends, oriented, seen};
 
 /// One step, with the conditions that can be tested after it.
 #[derive(Debug)]
@@ -33,145 +39,6 @@ enum StepKind {
     Name { path: usize },
 }
 
-/// Chooses an order: from bound nodes, then from what finds fewest.
-fn order(pattern: &Pattern, graph: &dyn PropertyGraph) -> Vec<Step> {
-    let mut bound: Vec<bool> = pattern.nodes.iter().map(|node| node.is_bound).collect();
-    let mut done = vec![false; pattern.relationships.len()];
-    let mut kinds: Vec<(StepKind, Vec<Slot>)> = Vec::new();
-    for node in pattern.nodes.iter().filter(|node| node.is_bound) {
-        kinds.push((StepKind::Bound { slot: node.slot }, vec![node.slot]));
-    }
-    // Slots that have a value when the first step runs.
-    let own: Vec<Slot> = pattern
-        .nodes
-        .iter()
-        .filter(|node| !node.is_bound)
-        .map(|node| node.slot)
-        .chain(pattern.relationships.iter().filter(|one| !one.is_bound).map(|one| one.slot))
-        .chain(pattern.paths.iter().map(|path| path.slot))
-        .collect();
-    let mut open: Vec<Slot> = own;
-    loop {
-        // Relationships whose both ends are bound come first: they only test.
-        let reach = |at: &usize, bound: &[bool]| {
-            let one = &pattern.relationships[*at];
-            (bound[one.left], bound[one.right])
-        };
-        let candidates: Vec<usize> = (0..done.len()).filter(|at| !done[*at]).collect();
-        let both = candidates.iter().find(|at| reach(at, &bound) == (true, true)).copied();
-        let fixed = candidates.iter().find(|at| pattern.relationships[**at].is_bound).copied();
-        let single = |at: &&usize| {
-            let (left, right) = reach(at, &bound);
-            (left || right) && pattern.relationships[**at].length.is_none()
-        };
-        let any = |at: &&usize| {
-            let (left, right) = reach(at, &bound);
-            // A shortest path needs both ends, unless nothing else is left to bind them.
-            (left || right) && pattern.relationships[**at].shortest.is_none()
-        };
-        let next = both.or(fixed).or_else(|| candidates.iter().find(single).copied()).or_else(|| candidates.iter().find(any).copied());
-        if let Some(at) = next {
-            let one = &pattern.relationships[at];
-            let (left, right) = (bound[one.left], bound[one.right]);
-            done[at] = true;
-            (bound[one.left], bound[one.right]) = (true, true);
-            let slots = vec![one.slot, pattern.nodes[one.left].slot, pattern.nodes[one.right].slot];
-            let kind = if left || right {
-                StepKind::Expand { relationship: at, forward: left, to_is_bound: left && right }
-            } else {
-                StepKind::Ends { relationship: at, from_left: true }
-            };
-            kinds.push((kind, slots));
-            continue;
-        }
-        let Some(node) = anchor(pattern, &bound, &open, graph) else { break };
-        let (at, label, find) = node;
-        bound[at] = true;
-        let slot = pattern.nodes[at].slot;
-        kinds.push((StepKind::Scan { slot, label, find }, vec![slot]));
-        open.retain(|one| *one != slot);
-    }
-    for path in 0..pattern.paths.len() {
-        kinds.push((StepKind::Name { path }, vec![pattern.paths[path].slot]));
-    }
-    attach(pattern, kinds)
-}
-
-/// Attaches each condition to the first step after which all that it reads is bound. What may fail waits for the last one.
-fn attach(pattern: &Pattern, kinds: Vec<(StepKind, Vec<Slot>)>) -> Vec<Step> {
-    let mut unbound: Vec<Slot> = kinds.iter().flat_map(|(_, slots)| slots).copied().collect();
-    unbound.sort_unstable();
-    unbound.dedup();
-    let mut left: Vec<Condition> = pattern.conditions.clone();
-    let last = kinds.len().saturating_sub(1);
-    let mut steps = Vec::with_capacity(kinds.len());
-    for (at, (kind, slots)) in kinds.into_iter().enumerate() {
-        unbound.retain(|slot| !slots.contains(slot));
-        let ready = |one: &Condition| at == last || (one.is_safe && one.reads.iter().all(|slot| !unbound.contains(slot)));
-        let (now, later) = left.into_iter().partition(ready);
-        left = later;
-        steps.push(Step { kind, conditions: now });
-    }
-    steps
-}
-
-type Anchor = (usize, Option<Arc<str>>, Option<(Arc<str>, Arc<Expr>)>);
-
-/// The node to begin with: one that is found by a property, else the one whose label is rarest.
-fn anchor(pattern: &Pattern, bound: &[bool], open: &[Slot], graph: &dyn PropertyGraph) -> Option<Anchor> {
-    let mut best: Option<(u64, Anchor)> = None;
-    for (at, node) in pattern.nodes.iter().enumerate().filter(|(at, _)| !bound[*at]) {
-        let mut label: Option<Arc<str>> = None;
-        for condition in &pattern.conditions {
-            if let Expr::HasLabels(base, labels) = &*condition.expr
-                && matches!(**base, Expr::Slot(slot) if slot == node.slot)
-            {
-                for name in certain(labels) {
-                    let rarer = |known: &Arc<str>| graph.node_count(Some(&name)) < graph.node_count(Some(known));
-                    if label.as_ref().is_none_or(rarer) {
-                        label = Some(name);
-                    }
-                }
-            }
-        }
-        let mut find = None;
-        for condition in &pattern.conditions {
-            if let Expr::Binary(Operator::Equal, left, right) = &*condition.expr {
-                for (property, value) in [(left, right), (right, left)] {
-                    if let Expr::Property(base, name) = &**property
-                        && matches!(**base, Expr::Slot(slot) if slot == node.slot)
-                        && value.slots().iter().all(|slot| !open.contains(slot))
-                        && (value.is_safe() || matches!(**value, Expr::Parameter(_)))
-                        && find.is_none()
-                        && graph.can_find(label.as_deref(), name)
-                    {
-                        let left_side = std::ptr::eq(&raw const **property, &raw const **left);
-                        find = Some((Arc::clone(name), Arc::clone(&condition.expr), left_side));
-                    }
-                }
-            }
-        }
-        let cost = match &find {
-            Some(_) => 0,
-            None => graph.node_count(label.as_deref()).saturating_add(1),
-        };
-        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            let find = find.map(|(name, condition, _)| (name, condition));
-            best = Some((cost, (at, label, find)));
-        }
-    }
-    best.map(|(_, anchor)| anchor)
-}
-
-/// Labels that a node must have for the condition to hold.
-fn certain(labels: &Labels) -> Vec<Arc<str>> {
-    match labels {
-        Labels::Name(name) => vec![Arc::clone(name)],
-        Labels::And(all) => all.iter().flat_map(certain).collect(),
-        _ => Vec::new(),
-    }
-}
-
 /// The candidates of a step.
 enum Candidates<'g> {
     Nodes(Box<dyn Iterator<Item = isomorph::Result<Node>> + 'g>),
@@ -181,19 +48,6 @@ enum Candidates<'g> {
     Relationships(std::vec::IntoIter<(Relationship, Node)>),
     Lists(Box<Walk>),
     Paths(std::vec::IntoIter<(Vec<Relationship>, Node)>),
-}
-
-/// Walks of variable length from a node, depth first.
-struct Walk {
-    least: u64,
-    most: u64,
-    /// The relationships of the current walk.
-    taken: Vec<Relationship>,
-    /// The nodes of the current walk.
-    nodes: Vec<Node>,
-    /// What is left to try at each depth.
-    left: Vec<std::vec::IntoIter<(Relationship, Node)>>,
-    started: bool,
 }
 
 /// The matches of a pattern for one row.
@@ -292,8 +146,10 @@ impl<'p, 'g> Matches<'p, 'g> {
                 let one = &self.pattern.relationships[*relationship];
                 debug_assert!(*from_left, "ends are bound from the left");
                 let ends = match (self.row.get(one.slot), one.is_list) {
-                    (Some(Value::Relationship(found)), false) => oriented(one.direction, found.source, found.target),
-                    (Some(Value::List(list)), true) => list_ends(list, one.direction),
+                    (Some(Value::Relationship(found)), false) => {
+                        oriented(seen(one.direction, *found, cx)?, found.source, found.target)
+                    }
+                    (Some(Value::List(list)), true) => list_ends(list, one.direction, cx)?,
                     _ => Vec::new(),
                 };
                 Candidates::Ends(ends.into_iter())
@@ -363,7 +219,7 @@ impl<'p, 'g> Matches<'p, 'g> {
             return Ok(Candidates::Paths(paths.into_iter()));
         }
         if let Some((least, most)) = one.length {
-            let walk = Walk { least, most, taken: Vec::new(), nodes: vec![start], left: Vec::new(), started: false };
+            let walk = Walk::new(start, least, most);
             return Ok(Candidates::Lists(Box::new(walk)));
         }
         let mut found = Vec::new();
@@ -408,7 +264,7 @@ impl<'p, 'g> Matches<'p, 'g> {
             Some(Value::Relationship(found)) if !one.is_list => {
                 let mut all = Vec::new();
                 if fits(found)? {
-                    let ends = oriented(direction, found.source, found.target);
+                    let ends = oriented(seen(direction, *found, cx)?, found.source, found.target);
                     all.extend(ends.into_iter().filter(|(from, _)| *from == start).map(|(_, to)| (*found, to)));
                 }
                 Ok(Candidates::Relationships(all.into_iter()))
@@ -427,7 +283,7 @@ impl<'p, 'g> Matches<'p, 'g> {
                 }
                 let (least, most) = one.length.unwrap_or((1, 1));
                 let length = taken.len() as u64;
-                let end = if (least..=most).contains(&length) { follow(start, &taken, direction) } else { None };
+                let end = if (least..=most).contains(&length) { follow(start, &taken, direction, cx)? } else { None };
                 if !is_forward {
                     taken.reverse();
                 }
@@ -555,124 +411,6 @@ fn list_of(taken: &[Relationship], is_list: bool) -> Value {
     }
 }
 
-impl Walk {
-    /// The end of the next walk.
-    fn next(
-        &mut self,
-        one: &RelationshipPattern,
-        direction: Direction,
-        earlier: &[u64],
-        row: &mut Row,
-        cx: &Context<'_>,
-    ) -> Result<Option<Node>> {
-        if !self.started {
-            self.started = true;
-            if self.most > 0 {
-                let start = self.nodes.first().copied().unwrap_or(Node(0));
-                self.descend(start, one, direction, row, cx)?;
-            }
-            if self.least == 0 {
-                return Ok(self.nodes.first().copied());
-            }
-        }
-        loop {
-            cx.tick()?;
-            let depth = self.left.len();
-            // The walk is as long as the number of levels above the last one.
-            let Some(level) = self.left.last_mut() else { return Ok(None) };
-            self.taken.truncate(depth - 1);
-            self.nodes.truncate(depth);
-            let Some((relationship, node)) = level.next() else {
-                self.left.pop();
-                continue;
-            };
-            if self.taken.contains(&relationship) || earlier.contains(&relationship.id) {
-                continue;
-            }
-            self.taken.push(relationship);
-            self.nodes.push(node);
-            let length = self.taken.len() as u64;
-            if length < self.most {
-                self.descend(node, one, direction, row, cx)?;
-            }
-            if length >= self.least {
-                return Ok(Some(node));
-            }
-        }
-    }
-
-    fn descend(
-        &mut self,
-        node: Node,
-        one: &RelationshipPattern,
-        direction: Direction,
-        row: &mut Row,
-        cx: &Context<'_>,
-    ) -> Result<()> {
-        let found = relationships(node, one, direction, row, cx)?;
-        if found.len() > 1 && (self.taken.len() as u64) + 1 < self.most {
-            let nodes: Vec<Node> = found.iter().map(|(_, node)| *node).collect();
-            cx.graph.prepare(&nodes, direction, &one.types)?;
-        }
-        self.left.push(found.into_iter());
-        Ok(())
-    }
-}
-
-/// The relationships of a node that fit a pattern of variable length, with its properties.
-pub(crate) fn relationships(
-    node: Node,
-    one: &RelationshipPattern,
-    direction: Direction,
-    row: &mut Row,
-    cx: &Context<'_>,
-) -> Result<Vec<(Relationship, Node)>> {
-    let mut found = Vec::new();
-    cx.graph.relationships(node, direction, &one.types, &mut found)?;
-    for (name, value) in &one.properties {
-        let value = eval(value, row, cx)?;
-        let mut kept = Vec::with_capacity(found.len());
-        for (relationship, other) in found {
-            if equal(&cx.graph.relationship_property(relationship, name)?, &value) == Some(true) {
-                kept.push((relationship, other));
-            }
-        }
-        found = kept;
-    }
-    Ok(found)
-}
-
-/// The pairs of left and right end that a relationship has in a direction.
-fn oriented(direction: Direction, source: Node, target: Node) -> Vec<(Node, Node)> {
-    match direction {
-        Direction::Out => vec![(source, target)],
-        Direction::In => vec![(target, source)],
-        Direction::Both if source == target => vec![(source, target)],
-        Direction::Both => vec![(source, target), (target, source)],
-    }
-}
-
-/// The ends of a list of relationships, walked from its first one.
-fn list_ends(list: &[Value], direction: Direction) -> Vec<(Node, Node)> {
-    let taken: Option<Vec<Relationship>> = list
-        .iter()
-        .map(|item| match item {
-            Value::Relationship(one) => Some(*one),
-            _ => None,
-        })
-        .collect();
-    let Some(taken) = taken.filter(|taken| !taken.is_empty()) else { return Vec::new() };
-    let starts = oriented(direction, taken[0].source, taken[0].target);
-    starts.into_iter().filter_map(|(start, _)| Some((start, follow(start, &taken, direction)?))).collect()
-}
-
-/// Where a walk over these relationships ends.
-fn follow(start: Node, taken: &[Relationship], direction: Direction) -> Option<Node> {
-    taken.iter().try_fold(start, |at, one| {
-        oriented(direction, one.source, one.target).into_iter().find(|(from, _)| *from == at).map(|(_, to)| to)
-    })
-}
-
 /// Whether the type of a bound relationship fits.
 fn type_fits(one: &RelationshipPattern, row: &Row, cx: &Context<'_>) -> Result<bool> {
     if one.types.is_empty() {
@@ -701,7 +439,9 @@ fn type_fits(one: &RelationshipPattern, row: &Row, cx: &Context<'_>) -> Result<b
 fn taken_before(pattern: &Pattern, steps: &[Step], depth: usize, row: &Row) -> Vec<u64> {
     let mut ids = Vec::new();
     for step in &steps[..depth] {
-        let (StepKind::Expand { relationship, .. } | StepKind::Ends { relationship, .. }) = &step.kind else { continue };
+        let (StepKind::Expand { relationship, .. } | StepKind::Ends { relationship, .. }) = &step.kind else {
+            continue;
+        };
         match row.get(pattern.relationships[*relationship].slot) {
             Some(Value::Relationship(one)) => ids.push(one.id),
             Some(Value::List(list)) => ids.extend(list.iter().filter_map(|item| match item {
@@ -734,7 +474,7 @@ fn named_path(pattern: &Pattern, start: usize, relationships: &[usize], row: &Ro
     let Some(Value::Node(first)) = row.get(pattern.nodes[start].slot) else { return Value::Null };
     let mut path = Path { nodes: vec![*first], relationships: Vec::new() };
     let mut at = *first;
-    let mut add = |path: &mut Path, one: Relationship, at: &mut Node| {
+    let add = |path: &mut Path, one: Relationship, at: &mut Node| {
         *at = if one.source == *at { one.target } else { one.source };
         path.nodes.push(*at);
         path.relationships.push(one);

@@ -1,0 +1,156 @@
+//! `isomorph cypher` as a process: the examples of its page and of its help, forms of output, exit codes.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+struct Done {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+/// Runs the command in the workspace.
+fn run(arguments: &[&str], input: &str) -> Done {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_isomorph"))
+        .args(arguments)
+        .current_dir(workspace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that does not read its input may have ended.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Done { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn ask(arguments: &[&str]) -> Done {
+    run(&[&["cypher"], arguments].concat(), "")
+}
+
+/// The words of a line of a shell with single quotes.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted, mut any) = (Vec::new(), String::new(), false, false);
+    for one in line.chars() {
+        match one {
+            '\'' => (quoted, any) = (!quoted, true),
+            ' ' if !quoted => {
+                if any || !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+                any = false;
+            }
+            _ => word.push(one),
+        }
+    }
+    words.push(word);
+    words
+}
+
+#[test]
+fn the_examples_of_the_page_have_this_output() {
+    let page = fs::read_to_string(workspace().join("docs/cypher.md")).unwrap();
+    let mut count = 0;
+    for block in page.split("```console\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        let (command, expected) = block.strip_prefix("$ isomorph ").unwrap().split_once('\n').unwrap();
+        let arguments = words(command);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let done = run(&arguments, "");
+        assert_eq!((done.code, done.out.as_str()), (0, expected), "{command}: {}", done.err);
+        count += 1;
+    }
+    assert!(count >= 5, "only {count} examples");
+}
+
+#[test]
+fn the_examples_of_the_help_work() {
+    let help = ask(&["--help"]).out;
+    let examples: Vec<&str> = help.lines().take_while(|line| !line.is_empty()).collect();
+    assert_eq!(examples.len(), 3, "{help}");
+    for example in examples {
+        let arguments = words(example.trim().strip_prefix("isomorph ").unwrap());
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let done = run(&arguments, "");
+        assert_eq!(done.code, 0, "{example}: {}", done.err);
+        assert!(done.out.lines().count() > 2, "{example}: {}", done.out);
+    }
+}
+
+#[test]
+fn output_has_four_forms() {
+    let query =
+        "UNWIND [1, null, 'a,\"b', '', [1.5, {x: true}], date('2024-02-29'), 0.0 / 0.0] AS v RETURN v, 1 AS one";
+    let form = |form: &str| ask(&["examples/social", query, "--format", form]);
+    assert_eq!(
+        form("csv").out,
+        "v,one\n1,1\n,1\n\"a,\"\"b\",1\n\"\",1\n\"[1.5,{\"\"x\"\":true}]\",1\n2024-02-29,1\nNaN,1\n"
+    );
+    let rows = "[{\"v\":1,\"one\":1},{\"v\":null,\"one\":1},{\"v\":\"a,\\\"b\",\"one\":1},{\"v\":\"\",\"one\":1},\
+                {\"v\":[1.5,{\"x\":true}],\"one\":1},{\"v\":\"2024-02-29\",\"one\":1},{\"v\":\"NaN\",\"one\":1}]";
+    let expected: serde_json::Value = serde_json::from_str(rows).unwrap();
+    for done in [form("json"), ask(&["examples/social", query, "--json"])] {
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&done.out).unwrap(), expected);
+    }
+    let lines: Vec<serde_json::Value> =
+        form("jsonl").out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(serde_json::Value::Array(lines), expected);
+    assert!(form("table").out.starts_with("cypher   7 rows\n"));
+    let none = ask(&["examples/social", "UNWIND [] AS v RETURN v", "--format", "json"]);
+    assert_eq!(none.out, "[]\n");
+}
+
+#[test]
+fn queries_come_from_arguments_files_and_standard_input() {
+    let home = tempfile::tempdir().unwrap();
+    let (file, out) = (home.path().join("q.cypher"), home.path().join("out.csv"));
+    fs::write(&file, "RETURN $a AS a, $b AS b, $c AS c").unwrap();
+    let (file, out) = (file.display().to_string(), out.display().to_string());
+    let parameters = ["--param", "a=[1,\"x\"]", "--param", "b=plain text", "--param", "c=null", "--format", "jsonl"];
+    let done = ask(&[&["examples/social", "-f", &file], &parameters[..]].concat());
+    assert_eq!(done.out, "{\"a\":[1,\"x\"],\"b\":\"plain text\",\"c\":null}\n", "{}", done.err);
+    let done = run(&["cypher", "examples/social", "-", "--format", "csv"], "RETURN 1 AS x");
+    assert_eq!(done.out, "x\n1\n", "{}", done.err);
+    let to_file = ["examples/social", "RETURN 1 AS x", "--format", "csv", "-o", &out];
+    assert_eq!(ask(&to_file).code, 0);
+    assert_eq!(fs::read_to_string(&out).unwrap(), "x\n1\n");
+    let again = ask(&to_file);
+    assert_eq!(again.code, 2, "{}", again.err);
+    let failed = home.path().join("failed.csv").display().to_string();
+    let done = ask(&["examples/social", "UNWIND [1, 0] AS x RETURN 1 / x", "--format", "csv", "-o", &failed]);
+    assert_eq!(done.code, 2, "{}", done.err);
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2, "no partial output is left");
+}
+
+#[test]
+fn exit_codes_tell_errors_apart() {
+    for (query, code, said) in [
+        ("MATCH (n RETURN n", 2, "line 1, column"),
+        ("MATCH (n) RETURN m", 2, "variable m is not defined"),
+        ("MATCH (n) SET n.x = 1", 3, "SET changes data"),
+        ("RETURN 1 / 0", 2, "divided by zero"),
+        ("UNWIND [1, 'a'] AS x RETURN x * 2", 2, "TypeError"),
+    ] {
+        let done = ask(&["examples/social", query]);
+        assert_eq!(done.code, code, "{query}: {}", done.err);
+        assert!(done.err.contains(said), "{query}: {}", done.err);
+    }
+    assert_eq!(ask(&["examples/nothing", "RETURN 1"]).code, 3);
+    let slow = "MATCH (a), (b), (c) RETURN count(*)";
+    let done = ask(&["examples/social", slow, "--timeout", "0.01"]);
+    assert_eq!(done.code, 3, "{}", done.err);
+    assert!(done.err.contains("--timeout"), "{}", done.err);
+    let done = ask(&["examples/social", "MATCH (a), (b) RETURN collect(a.firstName)", "--memory", "16MiB"]);
+    assert_eq!(done.code, 3, "{}", done.err);
+    assert!(done.err.contains("--memory"), "{}", done.err);
+}

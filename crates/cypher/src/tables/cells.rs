@@ -1,0 +1,145 @@
+//! Cells of Arrow columns as values.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, TimeUnit};
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta};
+use isomorph::dataset::KIND;
+use isomorph::error::Place;
+use isomorph::{Error, Result};
+
+use super::keys::Key;
+use crate::json::value_of_json;
+use crate::temporal::{Temporal, Zone, Zoned};
+use crate::value::{Map, Value};
+
+/// A column of a batch.
+pub(crate) fn of(batch: &RecordBatch, at: usize) -> Result<&ArrayRef> {
+    batch.columns().get(at).ok_or_else(|| Error::malformed("a batch has fewer columns than asked for"))
+}
+
+/// The key in a cell.
+pub(crate) fn key(array: &dyn Array, row: usize) -> Result<Key> {
+    let value = plain(array, row)?;
+    Key::of_value(&value)
+        .ok_or_else(|| Error::unsupported(format!("keys of type {} are not supported", array.data_type())))
+}
+
+/// The value of a cell of a property.
+pub(crate) fn value(array: &dyn Array, row: usize, field: &Field) -> Result<Value> {
+    let value = plain(array, row).map_err(|error| error.at(Place::field(field.name())))?;
+    match (field.metadata().get(KIND).map(String::as_str), &value) {
+        (Some("json" | "bag"), Value::String(text)) => {
+            if text.is_empty() {
+                return Ok(Value::Null);
+            }
+            let json: serde_json::Value = serde_json::from_str(text).map_err(|error| {
+                Error::malformed(format!("not a JSON value: {error}")).at(Place::field(field.name()))
+            })?;
+            Ok(value_of_json(&json))
+        }
+        // A literal with its datatype: its text.
+        (Some("literal"), Value::Map(map)) => Ok(map.get("value").cloned().unwrap_or_default()),
+        _ => Ok(value),
+    }
+}
+
+fn out_of_range() -> Error {
+    Error::unsupported("a date or time is out of range")
+}
+
+/// The value of a cell, by its Arrow type alone.
+fn plain(array: &dyn Array, row: usize) -> Result<Value> {
+    if array.is_null(row) {
+        return Ok(Value::Null);
+    }
+    let int = |int: i64| Ok(Value::Int(int));
+    let items = |items: ArrayRef| {
+        let all = (0..items.len()).map(|at| plain(&items, at)).collect::<Result<Vec<_>>>()?;
+        Ok(Value::list(all))
+    };
+    let time = |nanoseconds: i64| {
+        let time = NaiveTime::MIN.overflowing_add_signed(TimeDelta::nanoseconds(nanoseconds)).0;
+        Ok(Value::Temporal(Temporal::LocalTime(time)))
+    };
+    match array.data_type() {
+        DataType::Null => Ok(Value::Null),
+        DataType::Boolean => Ok(Value::Bool(array.as_boolean().value(row))),
+        DataType::Int8 => int(array.as_primitive::<Int8Type>().value(row).into()),
+        DataType::Int16 => int(array.as_primitive::<Int16Type>().value(row).into()),
+        DataType::Int32 => int(array.as_primitive::<Int32Type>().value(row).into()),
+        DataType::Int64 => int(array.as_primitive::<Int64Type>().value(row)),
+        DataType::UInt8 => int(array.as_primitive::<UInt8Type>().value(row).into()),
+        DataType::UInt16 => int(array.as_primitive::<UInt16Type>().value(row).into()),
+        DataType::UInt32 => int(array.as_primitive::<UInt32Type>().value(row).into()),
+        DataType::UInt64 => {
+            let wide = array.as_primitive::<UInt64Type>().value(row);
+            i64::try_from(wide)
+                .map(Value::Int)
+                .map_err(|_| Error::unsupported(format!("{wide} exceeds openCypher's integers")))
+        }
+        DataType::Float16 => Ok(Value::Float(array.as_primitive::<Float16Type>().value(row).to_f64())),
+        DataType::Float32 => Ok(Value::Float(array.as_primitive::<Float32Type>().value(row).into())),
+        DataType::Float64 => Ok(Value::Float(array.as_primitive::<Float64Type>().value(row))),
+        DataType::Utf8 => Ok(Value::text(array.as_string::<i32>().value(row))),
+        DataType::LargeUtf8 => Ok(Value::text(array.as_string::<i64>().value(row))),
+        DataType::Utf8View => Ok(Value::text(array.as_string_view().value(row))),
+        DataType::List(_) => items(array.as_list::<i32>().value(row)),
+        DataType::LargeList(_) => items(array.as_list::<i64>().value(row)),
+        DataType::FixedSizeList(..) => items(array.as_fixed_size_list().value(row)),
+        DataType::Struct(fields) => {
+            let columns = array.as_struct();
+            let mut map = Map::new();
+            for (field, column) in fields.iter().zip(columns.columns()) {
+                map.insert(field.name().as_str().into(), plain(column, row)?);
+            }
+            Ok(Value::Map(map.into()))
+        }
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let at = dictionary.normalized_keys().get(row).copied().unwrap_or_default();
+            plain(dictionary.values(), at)
+        }
+        DataType::Date32 => date(i64::from(array.as_primitive::<Date32Type>().value(row))),
+        DataType::Date64 => date(array.as_primitive::<Date64Type>().value(row).div_euclid(86_400_000)),
+        DataType::Time32(TimeUnit::Second) => {
+            time(i64::from(array.as_primitive::<Time32SecondType>().value(row)) * 1_000_000_000)
+        }
+        DataType::Time32(_) => time(i64::from(array.as_primitive::<Time32MillisecondType>().value(row)) * 1_000_000),
+        DataType::Time64(TimeUnit::Microsecond) => {
+            time(array.as_primitive::<Time64MicrosecondType>().value(row).saturating_mul(1000))
+        }
+        DataType::Time64(_) => time(array.as_primitive::<Time64NanosecondType>().value(row)),
+        DataType::Timestamp(unit, zone) => {
+            let found = match unit {
+                TimeUnit::Second => DateTime::from_timestamp(array.as_primitive::<TimestampSecondType>().value(row), 0),
+                TimeUnit::Millisecond => {
+                    DateTime::from_timestamp_millis(array.as_primitive::<TimestampMillisecondType>().value(row))
+                }
+                TimeUnit::Microsecond => {
+                    DateTime::from_timestamp_micros(array.as_primitive::<TimestampMicrosecondType>().value(row))
+                }
+                TimeUnit::Nanosecond => {
+                    Some(DateTime::from_timestamp_nanos(array.as_primitive::<TimestampNanosecondType>().value(row)))
+                }
+            };
+            let utc = found.ok_or_else(out_of_range)?.naive_utc();
+            Ok(Value::Temporal(match zone {
+                None => Temporal::LocalDateTime(utc),
+                Some(zone) => Temporal::DateTime(Zoned::at(utc, Zone::parse(zone).unwrap_or(Zone::UTC))),
+            }))
+        }
+        other => Err(Error::unsupported(format!("openCypher has no type for {other}"))),
+    }
+}
+
+fn date(days: i64) -> Result<Value> {
+    let date = TimeDelta::try_days(days).and_then(|days| NaiveDate::from_epoch_days(0)?.checked_add_signed(days));
+    date.map(|date| Value::Temporal(Temporal::Date(date))).ok_or_else(out_of_range)
+}

@@ -1,0 +1,272 @@
+//! A graph of any format as a property graph: tables are read when a query needs them.
+//!
+//! A node is known by its table and its key; it gets a number when it is first seen. Tables are read in one of two ways: whole, column by
+//! column, if a query goes over all nodes; or by look-ups of keys, for all nodes of a step together, if it starts from few. Hyperedges
+//! and groups are not visible.
+
+mod cells;
+mod edges;
+mod keys;
+mod nodes;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use isomorph::dataset::{Cancel, Dataset, TableKind};
+use isomorph::error::index;
+use isomorph::model;
+use isomorph::storage::{Budget, Reservation};
+use isomorph::{Error, Kind, Result};
+
+use crate::graph::{Direction, Nodes, PropertyGraph};
+use crate::value::{Map, Node, Relationship, Value};
+use edges::EdgeTable;
+use nodes::NodeTable;
+
+/// Bits of a number for the position in its table; the rest is the table.
+const POSITION: u32 = 40;
+
+/// A graph of any format, for queries.
+pub struct TableGraph<'d> {
+    scans: Scans<'d>,
+    nodes: Vec<RefCell<NodeTable>>,
+    edges: Vec<RefCell<EdgeTable>>,
+}
+
+/// How tables are read.
+pub(crate) struct Scans<'d> {
+    dataset: &'d Dataset,
+    cancel: Cancel,
+    memory: RefCell<Reservation>,
+}
+
+impl std::fmt::Debug for TableGraph<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableGraph").finish_non_exhaustive()
+    }
+}
+
+impl Scans<'_> {
+    fn grow(&self, bytes: u64) -> Result<()> {
+        self.memory.borrow_mut().grow(bytes).map_err(|error| error.hint("--memory"))
+    }
+}
+
+impl<'d> TableGraph<'d> {
+    /// The node and edge tables of a dataset, which should be the typed one, `isomorph::Graph::dataset`. Reads nothing.
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn new(dataset: &'d Dataset, budget: &Budget, cancel: Cancel) -> Result<Self> {
+        let graph = dataset.source().graph();
+        let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+        for table in dataset.tables() {
+            match table.kind() {
+                TableKind::Nodes(ty) => {
+                    if let Some(ty) = graph.nodes.get(ty) {
+                        nodes.push(RefCell::new(NodeTable::new(table, ty)));
+                    }
+                }
+                TableKind::Edges(ty) => {
+                    if let Some(ty) = graph.edges.get(ty) {
+                        edges.push(RefCell::new(EdgeTable::new(table, ty)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let scans = Scans { dataset, cancel, memory: RefCell::new(budget.reserve(0)?) };
+        Ok(TableGraph { scans, nodes, edges })
+    }
+
+    fn node_table(&self, node: Node) -> Result<(&RefCell<NodeTable>, usize)> {
+        let (table, position) = parts(node.0);
+        Ok((self.nodes.get(table).ok_or_else(unknown)?, position))
+    }
+
+    fn edge_table(&self, one: Relationship) -> Result<(&RefCell<EdgeTable>, usize)> {
+        let (table, position) = parts(one.id);
+        Ok((self.edges.get(table).ok_or_else(unknown)?, position))
+    }
+
+    /// Reads what `relationships` of these nodes needs.
+    fn read_edges(&self, nodes: &[Node], direction: Direction, types: &[Arc<str>]) -> Result<()> {
+        for table in &self.edges {
+            let mut table = table.borrow_mut();
+            if !table.may_have(types) {
+                continue;
+            }
+            // Whole if a look-up at one of the ends would read all of it anyway.
+            let passes = table.passes(direction, &self.scans)?;
+            for (side, of) in table.sides(direction) {
+                let ends: Vec<Node> = nodes.iter().copied().filter(|node| parts(node.0).0 == of).collect();
+                if !ends.is_empty() {
+                    // Also if the nodes were read whole.
+                    let whole = passes || self.nodes.get(of).is_some_and(|nodes| nodes.borrow().is_whole());
+                    table.read(side, &ends, whole, &self.nodes, &self.scans)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Table and position of a number.
+fn parts(number: u64) -> (usize, usize) {
+    (index(number >> POSITION), index(number & ((1 << POSITION) - 1)))
+}
+
+fn number(table: usize, position: usize) -> u64 {
+    ((table as u64) << POSITION) | position as u64
+}
+
+fn unknown() -> Error {
+    Error::new(Kind::Usage, "a node or relationship of another graph")
+}
+
+impl PropertyGraph for TableGraph<'_> {
+    fn nodes(&self, label: Option<&str>) -> Result<Nodes<'_>> {
+        let mut all: Nodes<'_> = Box::new(std::iter::empty());
+        for (number_of_table, cell) in self.nodes.iter().enumerate() {
+            let mut table = cell.borrow_mut();
+            let is_type = label.is_none_or(|label| table.name() == label);
+            if !is_type && !table.has_labels() {
+                continue;
+            }
+            table.read_all(&self.scans)?;
+            let rows = table.rows();
+            let wanted = label.filter(|_| !is_type).map(str::to_owned);
+            let numbers = rows.into_iter().map(move |position| Ok(Node(number(number_of_table, position))));
+            all = match wanted {
+                None => Box::new(all.chain(numbers)),
+                Some(label) => Box::new(all.chain(numbers.filter_map(move |node| {
+                    let node: Node = match node {
+                        Ok(node) => node,
+                        Err(error) => return Some(Err(error)),
+                    };
+                    match self.has_label(node, &label) {
+                        Ok(true) => Some(Ok(node)),
+                        Ok(false) => None,
+                        Err(error) => Some(Err(error)),
+                    }
+                }))),
+            };
+        }
+        Ok(all)
+    }
+
+    fn find(&self, label: Option<&str>, property: &str, value: &Value) -> Result<Option<Vec<Node>>> {
+        let mut found = Vec::new();
+        for (table_number, cell) in self.nodes.iter().enumerate() {
+            let mut table = cell.borrow_mut();
+            if label.is_some_and(|label| table.name() != label) || table.key_name() != Some(property) {
+                continue;
+            }
+            let Some(key) = keys::Key::of_value(value) else { continue };
+            found.extend(table.find(&key, &self.scans)?.map(|position| Node(number(table_number, position))));
+        }
+        Ok(Some(found))
+    }
+
+    fn can_find(&self, label: Option<&str>, property: &str) -> bool {
+        let mut any = false;
+        for table in &self.nodes {
+            let table = table.borrow();
+            match label {
+                Some(label) if table.name() != label => {
+                    // A label of another table's nodes would need all of them.
+                    if table.has_labels() {
+                        return false;
+                    }
+                }
+                _ if table.key_name() == Some(property) => any = true,
+                _ => return false,
+            }
+        }
+        any
+    }
+
+    fn node_count(&self, label: Option<&str>) -> u64 {
+        let tables = self.nodes.iter().map(RefCell::borrow);
+        tables
+            .filter(|table| label.is_none_or(|label| table.name() == label || table.has_labels()))
+            .map(|table| table.estimate())
+            .sum()
+    }
+
+    fn labels(&self, node: Node) -> Result<Vec<Arc<str>>> {
+        let (table, position) = self.node_table(node)?;
+        table.borrow_mut().labels(position, &self.scans)
+    }
+
+    fn has_label(&self, node: Node, label: &str) -> Result<bool> {
+        let (table, position) = self.node_table(node)?;
+        let mut table = table.borrow_mut();
+        if table.name() == label {
+            return Ok(true);
+        }
+        Ok(table.has_labels() && table.labels(position, &self.scans)?.iter().any(|one| &**one == label))
+    }
+
+    fn relationships(
+        &self,
+        node: Node,
+        direction: Direction,
+        types: &[Arc<str>],
+        found: &mut Vec<(Relationship, Node)>,
+    ) -> Result<()> {
+        self.read_edges(&[node], direction, types)?;
+        let (of, _) = parts(node.0);
+        for (number, table) in self.edges.iter().enumerate() {
+            let table = table.borrow();
+            if table.may_have(types) {
+                table.incident(number, node, of, direction, types, found);
+            }
+        }
+        Ok(())
+    }
+
+    fn prepare(&self, nodes: &[Node], direction: Direction, types: &[Arc<str>]) -> Result<()> {
+        self.read_edges(nodes, direction, types)
+    }
+
+    fn is_directed(&self, one: Relationship) -> Result<bool> {
+        let (table, position) = self.edge_table(one)?;
+        Ok(table.borrow().is_directed(position))
+    }
+
+    fn relationship_type(&self, one: Relationship) -> Result<Arc<str>> {
+        let (table, position) = self.edge_table(one)?;
+        Ok(table.borrow().relation(position))
+    }
+
+    fn node_property(&self, node: Node, name: &str) -> Result<Value> {
+        let (table, position) = self.node_table(node)?;
+        table.borrow_mut().property(position, name, &self.scans)
+    }
+
+    fn relationship_property(&self, one: Relationship, name: &str) -> Result<Value> {
+        let (table, position) = self.edge_table(one)?;
+        table.borrow_mut().property(position, name, &self.scans)
+    }
+
+    fn node_properties(&self, node: Node) -> Result<Map> {
+        let (table, position) = self.node_table(node)?;
+        table.borrow_mut().properties(position, &self.scans)
+    }
+
+    fn relationship_properties(&self, one: Relationship) -> Result<Map> {
+        let (table, position) = self.edge_table(one)?;
+        table.borrow_mut().properties(position, &self.scans)
+    }
+
+    fn node_element_id(&self, node: Node) -> Result<String> {
+        let (table, position) = self.node_table(node)?;
+        Ok(table.borrow().element_id(position))
+    }
+}
+
+/// Whether edges of a type can be undirected.
+fn may_be_undirected(direction: model::Direction) -> bool {
+    direction != model::Direction::Directed
+}

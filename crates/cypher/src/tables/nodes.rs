@@ -1,0 +1,320 @@
+//! A table of nodes: keys, labels and properties, read when they are needed.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use isomorph::Result;
+use isomorph::dataset::{KIND, Role, Table};
+use isomorph::error::index;
+use isomorph::model::{NodeType, Way};
+
+use super::keys::{KEY_BYTES, Key, Positions, column};
+use super::{Scans, cells};
+use crate::value::{Map, Value};
+
+/// Nodes whose properties are looked up at once, at most.
+const AT_ONCE: usize = 8192;
+
+pub(crate) struct NodeTable {
+    table: String,
+    type_name: Arc<str>,
+    /// The column that identifies a node, and its name if it is a property.
+    key_column: String,
+    key_name: Option<String>,
+    labels_column: Option<String>,
+    /// Columns of properties, with whether their cells hold several.
+    properties: Vec<(String, bool)>,
+    rows: Option<u64>,
+    positions: Positions,
+    /// Number of positions when all nodes became known; positions after it are ends of edges that are no rows.
+    whole: Option<usize>,
+    /// Positions before it that are no rows either.
+    no_rows: HashSet<usize>,
+    /// How many keys were looked up.
+    finds: u64,
+    /// Values by column and position, of whole columns.
+    columns: HashMap<String, Vec<Value>>,
+    /// All values of single nodes.
+    single: HashMap<usize, HashMap<String, Value>>,
+}
+
+impl NodeTable {
+    pub(crate) fn new(table: &Table, ty: &NodeType) -> Self {
+        let name_of = |role: Role| {
+            let at = table.roles().iter().position(|one| *one == role)?;
+            Some(table.schema().field(at).name().clone())
+        };
+        let key_name = name_of(Role::Key);
+        let key_column = key_name.clone().or_else(|| name_of(Role::Row)).unwrap_or_default();
+        let properties = table.roles().iter().enumerate().filter(|(_, role)| matches!(role, Role::Property(_)));
+        let properties = properties.map(|(at, _)| {
+            let field = table.schema().field(at);
+            (field.name().clone(), field.metadata().get(KIND).is_some_and(|kind| kind == "bag"))
+        });
+        NodeTable {
+            table: table.name().to_owned(),
+            type_name: Arc::from(ty.name.as_str()),
+            key_column,
+            key_name,
+            labels_column: name_of(Role::Labels),
+            properties: properties.collect(),
+            rows: table.rows(),
+            positions: Positions::default(),
+            whole: None,
+            no_rows: HashSet::new(),
+            finds: 0,
+            columns: HashMap::new(),
+            single: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.type_name
+    }
+
+    pub(crate) fn key_name(&self) -> Option<&str> {
+        self.key_name.as_deref()
+    }
+
+    pub(crate) fn has_labels(&self) -> bool {
+        self.labels_column.is_some()
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// About how many nodes there are.
+    pub(crate) fn estimate(&self) -> u64 {
+        self.whole.map_or_else(|| self.rows.unwrap_or(1_000_000), |count| count as u64)
+    }
+
+    /// The positions of nodes, after [`NodeTable::read_all`].
+    pub(crate) fn rows(&self) -> Vec<usize> {
+        (0..self.whole.unwrap_or(0)).filter(|position| !self.no_rows.contains(position)).collect()
+    }
+
+    fn is_row(&self, position: usize) -> bool {
+        self.whole.is_some_and(|count| position < count) && !self.no_rows.contains(&position)
+    }
+
+    pub(crate) fn element_id(&self, position: usize) -> String {
+        let key = self.positions.key(position).map(Key::text).unwrap_or_default();
+        format!("{}:{key}", self.type_name)
+    }
+
+    pub(crate) fn key(&self, position: usize) -> Option<&Key> {
+        self.positions.key(position)
+    }
+
+    /// The position of the node with a key, which an edge mentions.
+    pub(crate) fn add(&mut self, key: Key, scans: &Scans<'_>) -> Result<usize> {
+        let (position, is_new) = self.positions.add(key);
+        if is_new {
+            scans.grow(KEY_BYTES)?;
+        }
+        Ok(position)
+    }
+
+    /// Reads all keys. Nodes that edges mentioned before keep their positions.
+    pub(crate) fn read_all(&mut self, scans: &Scans<'_>) -> Result<()> {
+        if self.whole.is_some() {
+            return Ok(());
+        }
+        let mut no_rows: HashSet<usize> = (0..self.positions.len()).collect();
+        let scan = scans.dataset.scan(&self.table)?.columns([self.key_column.as_str()]).cancel(scans.cancel.clone());
+        for batch in scan.batches()? {
+            let batch = batch?;
+            let keys = cells::of(&batch, 0)?;
+            scans.grow(KEY_BYTES * batch.num_rows() as u64)?;
+            for row in 0..batch.num_rows() {
+                no_rows.remove(&self.positions.add(cells::key(keys, row)?).0);
+            }
+        }
+        self.whole = Some(self.positions.len());
+        self.no_rows = no_rows;
+        Ok(())
+    }
+
+    /// The position of the node with a key.
+    pub(crate) fn find(&mut self, key: &Key, scans: &Scans<'_>) -> Result<Option<usize>> {
+        if self.whole.is_some() {
+            return Ok(self.positions.get(key).filter(|position| self.is_row(*position)));
+        }
+        // The first look-up may read the whole table and keep one row; with the second one, all keys are kept.
+        self.finds += 1;
+        if self.finds > 1 && self.passes(scans)? {
+            self.read_all(scans)?;
+            return Ok(self.positions.get(key).filter(|position| self.is_row(*position)));
+        }
+        let (mut found, names) = (None, self.single_columns());
+        self.look_up(std::slice::from_ref(key), &names, scans, &mut |own, batch, row| {
+            let key = cells::key(cells::of(batch, 1)?, row)?;
+            let (position, _) = own.positions.add(key);
+            found = Some(position);
+            own.keep(position, batch, row, scans)
+        })?;
+        Ok(found)
+    }
+
+    /// Whether a look-up would read the whole table.
+    fn passes(&self, scans: &Scans<'_>) -> Result<bool> {
+        Ok(scans.dataset.look_up_cost(&self.table, &self.key_column)?.way == Way::Pass)
+    }
+
+    /// Columns that are read of single nodes: all.
+    fn single_columns(&self) -> Vec<String> {
+        let names = std::iter::once(&self.key_column).chain(&self.labels_column);
+        names.chain(self.properties.iter().map(|(name, _)| name)).cloned().collect()
+    }
+
+    fn look_up(
+        &mut self,
+        keys: &[Key],
+        names: &[String],
+        scans: &Scans<'_>,
+        each: &mut dyn FnMut(&mut Self, &RecordBatch, usize) -> Result<()>,
+    ) -> Result<()> {
+        let scan = scans.dataset.scan(&self.table)?.columns(names.iter().cloned());
+        let scan = scan.look_up(self.key_column.clone(), column(keys)).cancel(scans.cancel.clone());
+        for batch in scan.batches()? {
+            let batch = batch?;
+            for row in 0..batch.num_rows() {
+                each(self, &batch, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps all values of a row of [`NodeTable::single_columns`], after the question.
+    fn keep(&mut self, position: usize, batch: &RecordBatch, row: usize, scans: &Scans<'_>) -> Result<()> {
+        let mut values = HashMap::new();
+        let schema = batch.schema();
+        for at in 2..batch.num_columns() {
+            let field = schema.field(at);
+            let value = cells::value(cells::of(batch, at)?, row, field)?;
+            scans.grow(48 + value.bytes())?;
+            values.insert(field.name().clone(), value);
+        }
+        self.single.insert(position, values);
+        Ok(())
+    }
+
+    /// The value of a column for a node.
+    fn cell(&mut self, position: usize, name: &str, scans: &Scans<'_>) -> Result<Value> {
+        if let Some(values) = self.columns.get(name) {
+            return Ok(values.get(position).cloned().unwrap_or_default());
+        }
+        if let Some(values) = self.single.get(&position) {
+            return Ok(values.get(name).cloned().unwrap_or_default());
+        }
+        if self.whole.is_none() && self.passes(scans)? {
+            self.read_all(scans)?;
+        }
+        if self.whole.is_some() {
+            self.read_column(name, scans)?;
+            return Ok(self.columns.get(name).and_then(|values| values.get(position)).cloned().unwrap_or_default());
+        }
+        // All nodes that are known and not read, this one first.
+        let unread = (0..self.positions.len()).filter(|one| *one != position && !self.single.contains_key(one));
+        let wanted: Vec<usize> = std::iter::once(position).chain(unread.take(AT_ONCE)).collect();
+        let keys: Vec<Key> = wanted.iter().filter_map(|one| self.positions.key(*one)).cloned().collect();
+        for one in wanted {
+            // An end of an edge may be no row; then it has no properties.
+            self.single.insert(one, HashMap::new());
+        }
+        let names = self.single_columns();
+        self.look_up(&keys, &names, scans, &mut |own, batch, row| {
+            let key = cells::key(cells::of(batch, 1)?, row)?;
+            let (position, _) = own.positions.add(key);
+            own.keep(position, batch, row, scans)
+        })?;
+        Ok(self.single.get(&position).and_then(|values| values.get(name)).cloned().unwrap_or_default())
+    }
+
+    fn read_column(&mut self, name: &str, scans: &Scans<'_>) -> Result<()> {
+        let columns = [self.key_column.as_str(), name];
+        let scan = scans.dataset.scan(&self.table)?.columns(columns).cancel(scans.cancel.clone());
+        let mut values = vec![Value::Null; self.positions.len()];
+        scans.grow(size_of::<Value>() as u64 * values.len() as u64)?;
+        for batch in scan.batches()? {
+            let batch = batch?;
+            let (keys, cells_of, schema) = (cells::of(&batch, 0)?, cells::of(&batch, 1)?, batch.schema());
+            let mut bytes = 0;
+            for row in 0..batch.num_rows() {
+                let value = cells::value(cells_of, row, schema.field(1))?;
+                bytes += value.bytes() - size_of::<Value>() as u64;
+                let position = self.positions.get(&cells::key(keys, row)?);
+                if let Some(place) = position.and_then(|position| values.get_mut(position)) {
+                    *place = value;
+                }
+            }
+            scans.grow(bytes)?;
+        }
+        self.columns.insert(name.to_owned(), values);
+        Ok(())
+    }
+
+    /// The type and the labels, sorted.
+    pub(crate) fn labels(&mut self, position: usize, scans: &Scans<'_>) -> Result<Vec<Arc<str>>> {
+        let mut labels = vec![Arc::clone(&self.type_name)];
+        if let Some(name) = self.labels_column.clone()
+            && let Value::List(own) = self.cell(position, &name, scans)?
+        {
+            labels.extend(own.iter().filter_map(|label| match label {
+                Value::String(text) => Some(Arc::clone(text)),
+                _ => None,
+            }));
+        }
+        labels.sort();
+        labels.dedup();
+        Ok(labels)
+    }
+
+    pub(crate) fn property(&mut self, position: usize, name: &str, scans: &Scans<'_>) -> Result<Value> {
+        if self.key_name.as_deref() == Some(name) {
+            return Ok(self.positions.key(position).map(Key::value).unwrap_or_default());
+        }
+        if self.properties.iter().any(|(own, is_bag)| own == name && !is_bag) {
+            return self.cell(position, name, scans);
+        }
+        let bags: Vec<String> =
+            self.properties.iter().filter(|(_, is_bag)| *is_bag).map(|(own, _)| own.clone()).collect();
+        for bag in bags {
+            if let Value::Map(map) = self.cell(position, &bag, scans)?
+                && let Some(value) = map.get(name)
+            {
+                return Ok(value.clone());
+            }
+        }
+        Ok(Value::Null)
+    }
+
+    pub(crate) fn properties(&mut self, position: usize, scans: &Scans<'_>) -> Result<Map> {
+        let mut map = Map::new();
+        if let (Some(name), Some(key)) = (&self.key_name, self.positions.key(position)) {
+            map.insert(Arc::from(name.as_str()), key.value());
+        }
+        for (name, is_bag) in self.properties.clone() {
+            match self.cell(position, &name, scans)? {
+                Value::Null => {}
+                Value::Map(bag) if is_bag => {
+                    map.extend(bag.iter().map(|(key, value)| (Arc::clone(key), value.clone())))
+                }
+                value => {
+                    map.insert(Arc::from(name.as_str()), value);
+                }
+            }
+        }
+        Ok(map)
+    }
+}
+
+/// The question of a row of a look-up.
+pub(crate) fn question(batch: &RecordBatch, row: usize) -> Result<usize> {
+    match cells::key(cells::of(batch, 0)?, row)? {
+        Key::Int(at) => Ok(index(u64::try_from(at).unwrap_or(u64::MAX))),
+        Key::Text(_) => Ok(usize::MAX),
+    }
+}

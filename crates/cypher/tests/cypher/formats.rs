@@ -1,0 +1,100 @@
+//! The same questions of the same graph in all formats.
+
+use std::collections::BTreeMap;
+
+use isomorph::dataset::Cancel;
+use isomorph::storage::Budget;
+use isomorph_cypher::{Options, Query, TableGraph, to_json};
+
+const QUESTIONS: &[&str] = &[
+    "MATCH (n) RETURN count(*) AS nodes",
+    "MATCH ()-[r]->() RETURN type(r) AS type, count(*) AS edges ORDER BY type",
+    "MATCH (p:person)-[:knows]-(q:person) RETURN count(*) AS n, count(DISTINCT p) AS people",
+    "MATCH (c:city)<-[:livesIn]-(p:person) RETURN c.name AS city, count(*) AS people ORDER BY people DESC, city LIMIT 7",
+    "MATCH (p:person)-[:wrote]->(post) WHERE p.firstName = 'Zoë' RETURN p.lastName AS name, post.content AS content",
+    "MATCH (a:person)-[:knows]-(b:person)-[:knows]-(c:person) WHERE a.lastName = 'Andersson' AND a.firstName = 'Zoë' RETURN count(*) AS n, count(DISTINCT c.email) AS emails",
+    "MATCH (p:person)-[l:likes]->(post) WHERE l.weight > 0.5 RETURN count(*) AS n, sum(l.weight) AS weight",
+    "MATCH (p:Teacher) RETURN count(*) AS teachers",
+    "MATCH (p:person) WHERE NOT (p)-[:wrote]->() RETURN count(*) AS silent",
+    "MATCH (a:person)-[:livesIn]->(c:city)<-[:livesIn]-(b:person) WHERE (a)-[:knows]-(b) RETURN c.name AS city, count(*) AS n ORDER BY n DESC, city LIMIT 5",
+];
+
+fn answers(place: &str) -> Vec<Vec<String>> {
+    let graph = isomorph::open(place).unwrap_or_else(|error| panic!("{place}: {error:?}"));
+    let dataset = graph.dataset().unwrap_or_else(|error| panic!("{place}: {error:?}"));
+    let options = Options::new(Budget::new(1 << 30));
+    QUESTIONS
+        .iter()
+        .map(|text| {
+            let tables = TableGraph::new(dataset, &options.budget, Cancel::new()).unwrap();
+            let query = Query::parse(text, &BTreeMap::new()).unwrap_or_else(|fault| panic!("{text}: {fault:?}"));
+            let rows = query.run(&tables, &options).unwrap();
+            let mut lines: Vec<String> = rows
+                .map(|row| {
+                    let row = row.unwrap_or_else(|fault| panic!("{place}: {text}: {}", fault.into_error(text)));
+                    row.iter().map(|value| to_json(value, &tables).unwrap().to_string()).collect::<Vec<_>>().join(" ")
+                })
+                .collect();
+            lines.sort();
+            lines
+        })
+        .collect()
+}
+
+#[test]
+fn ten_questions_have_one_answer_in_all_formats() {
+    let social = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/social");
+    let home = tempfile::tempdir().unwrap();
+    let graph = isomorph::open(social).unwrap();
+    let expected = answers(social);
+    assert!(expected.iter().all(|lines| !lines.is_empty() && lines[0] != "0"), "{expected:#?}");
+    let places = ["social.parq", "social.annnet", "social.lake", "social.ttl", "social.graphml"];
+    for name in places {
+        let place = home.path().join(name).display().to_string();
+        graph.convert(&place).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        for (question, (found, wanted)) in QUESTIONS.iter().zip(answers(&place).iter().zip(&expected)) {
+            assert_eq!(found, wanted, "{name}: {question}");
+        }
+    }
+}
+
+/// A look-up and a scan have one answer: from one node by its key, and from all nodes with a condition.
+#[test]
+fn selective_questions_answer_as_scans_do() {
+    let social = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/social");
+    let graph = isomorph::open(social).unwrap();
+    let options = Options::new(Budget::new(1 << 30));
+    let ask = |text: &str| {
+        let tables = TableGraph::new(graph.dataset().unwrap(), &options.budget, Cancel::new()).unwrap();
+        let query = Query::parse(text, &BTreeMap::new()).unwrap();
+        let mut lines: Vec<String> = query
+            .run(&tables, &options)
+            .unwrap()
+            .map(|row| {
+                row.unwrap()
+                    .iter()
+                    .map(|value| to_json(value, &tables).unwrap().to_string())
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
+            .collect();
+        lines.sort();
+        lines
+    };
+    for id in [1000, 1007, 1014, 1021, 1700, 999_999] {
+        for rest in [
+            "-[r]-(b) RETURN a, r, b",
+            "-[r:knows]->(b)-[s:knows]-(c) RETURN a.id, r.since, b.id, s.since, c.id",
+            "-[r:knows*1..2]-(b) RETURN [x IN r | x.since] AS s, b.id",
+            "-[:knows]-(b)-[:wrote]->(p)<-[l:likes]-(c) RETURN b.id, p.id, l.weight, c.id",
+            "--(b)--(c) RETURN count(*), count(DISTINCT b), count(DISTINCT c)",
+        ] {
+            let by_key = ask(&format!("MATCH (a:person {{id: {id}}}){rest}"));
+            // A sum is no look-up.
+            let by_scan = ask(&format!(
+                "MATCH (all:person) WITH count(*) AS n MATCH (a:person) WHERE a.id + 0 = {id} WITH a MATCH (a){rest}"
+            ));
+            assert_eq!(by_key, by_scan, "{id}: {rest}");
+        }
+    }
+}

@@ -19,9 +19,10 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("tables, clients of object stores, graphs for tests", &["network", "tables", "zoo"]),
     layer("formats", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "rdf", "edgelist", "graphml", "flat"]),
     layer("what any format is read through", &["dataset"]),
-    layer("what works over any format", &["convert", "query", "sampling"]),
+    layer("what works over any format", &["convert", "sampling"]),
     layer("services", &["server"]),
     layer("the public library", &["isomorph"]),
+    layer("queries over the public library", &["query", "sparql"]),
     layer("programs and bindings", &["cli", "python", "conformance", "benches", "fuzz", "examples"]),
     layer("programs that extend the command", &["seventh"]),
 ];

@@ -42,8 +42,17 @@ const TOP: &[&str] = &["isomorph", "isomorph-cli"];
 
 /// The client of Hadoop's file system requests all of chrono, which is below every column crate. It is a separate build: if
 /// it were always requested, every other build would be slower.
-const HADOOP: &[&str] =
-    &["chrono", "digest", "getrandom", "isomorph", "isomorph-cli", "isomorph-network", "object_store", "tokio"];
+const HADOOP: &[&str] = &[
+    "chrono",
+    "digest",
+    "getrandom",
+    "isomorph",
+    "isomorph-cli",
+    "isomorph-network",
+    "object_store",
+    "prost",
+    "tokio",
+];
 
 /// Features by package: a package can be built twice, for the build machine and for the target.
 type Features = BTreeMap<String, BTreeSet<String>>;

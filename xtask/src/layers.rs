@@ -22,7 +22,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("what works over any format", &["convert", "sampling"]),
     layer("services", &["server"]),
     layer("the public library", &["isomorph"]),
-    layer("query languages", &["query", "sparql"]),
+    layer("query languages", &["cypher", "query", "sparql"]),
     layer("programs and bindings", &["cli", "python", "conformance", "benches", "fuzz", "examples"]),
     layer("programs that extend the command", &["seventh"]),
 ];

@@ -15,8 +15,6 @@ pub(crate) struct Package {
     pub(crate) licence: Option<String>,
     /// Names of the packages that it depends on, of any kind: normal, build and for tests.
     pub(crate) dependencies: Vec<String>,
-    /// Names of its features.
-    pub(crate) features: Vec<String>,
     /// Whether it is one of our packages.
     pub(crate) ours: bool,
 }
@@ -40,13 +38,11 @@ fn parse(text: &str) -> Result<Vec<Package>, String> {
 fn package(value: &Value) -> Package {
     let text = |key: &str| value[key].as_str().map(str::to_owned);
     let dependencies = value["dependencies"].as_array().into_iter().flatten();
-    let features = value["features"].as_object().into_iter().flatten();
     Package {
         name: text("name").unwrap_or_default(),
         version: text("version").unwrap_or_default(),
         licence: text("license"),
         dependencies: dependencies.filter_map(|dependency| dependency["name"].as_str().map(str::to_owned)).collect(),
-        features: features.map(|(name, _)| name.clone()).collect(),
         ours: value["source"].is_null(),
     }
 }
@@ -59,12 +55,11 @@ mod tests {
     #[test]
     fn packages_are_read() {
         let text = r#"{"packages":[
-            {"name":"isomorph-nock","version":"0.1.0","license":null,"source":null,"features":{"cloud":[]},
+            {"name":"isomorph-nock","version":"0.1.0","license":null,"source":null,
              "dependencies":[{"name":"isomorph-model","kind":null},{"name":"proptest","kind":"dev"}]},
-            {"name":"bytes","version":"1.2.3","license":"MIT","source":"registry","features":{},"dependencies":[]}]}"#;
+            {"name":"bytes","version":"1.2.3","license":"MIT","source":"registry","dependencies":[]}]}"#;
         let packages = parse(text).unwrap();
         assert_eq!(packages[0].dependencies, ["isomorph-model", "proptest"]);
-        assert_eq!(packages[0].features, ["cloud"]);
         assert!(packages[0].ours && !packages[1].ours);
         assert_eq!(packages[1].licence.as_deref(), Some("MIT"));
     }

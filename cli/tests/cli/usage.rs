@@ -48,7 +48,7 @@ fn urls_are_opened_by_a_build_with_object_stores() {
         return;
     }
     let done = home.run(&["info", &format!("http://{}/a.graphml", empty_server())]).exits(3);
-    assert!(done.err.contains("no such object"), "{}", done.err);
+    assert!(done.err.starts_with("error: no such file or directory"), "{}", done.err);
 }
 
 /// The address of a web server that has nothing, until the process ends.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 from pathlib import Path
 
 import isomorph
@@ -93,6 +94,9 @@ def test_unusual_types_keep_their_values(tmp_path: Path) -> None:
             "half": pa.array(np.array([1.5, 2.5], np.float16)),
             "large_list": pa.array([[1, None], None], pa.large_list(pa.int32())),
             "fixed": pa.array([[1, 2], None], pa.list_(pa.int32(), 2)),
+            "time": pa.array([datetime.time(1, 2, 3), None], pa.time32("s")),
+            "nested": pa.array([[[1, 2], None], None], pa.list_(pa.list_(pa.int64()))),
+            "wide": pa.array([decimal.Decimal("12345678901234567890123456789012345678901.5"), None], pa.decimal256(50, 1)),
         }
     )
     path = tmp_path / "unusual.parquet"
@@ -103,6 +107,9 @@ def test_unusual_types_keep_their_values(tmp_path: Path) -> None:
     assert [one and one.timestamp() for one in read["zone"]] == [1704067200.0, None]
     assert read["date64"][0] == datetime.datetime(2024, 2, 29)
     assert read["large_list"] == [[1, None], None] and read["fixed"] == [[1, 2], None]
+    assert read["time"] == [datetime.time(1, 2, 3), None]
+    assert read["nested"] == [[[1, 2], None], None]
+    assert read["wide"] == [decimal.Decimal("12345678901234567890123456789012345678901.5"), None]
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,6 @@ mod tests {
             "values (1), (2)",
             "show tables",
             "describe person",
-            "table person",
         ] {
             parse(text).unwrap();
         }
@@ -174,7 +173,7 @@ mod tests {
 
     #[test]
     fn what_is_no_sql_says_where() {
-        let error = parse("select a\nfrom person\nwhere where").unwrap_err();
+        let error = parse("select a\nfrom person\nwhere ) = 1").unwrap_err();
         assert_eq!(error.place().line, Some(3), "{error}");
         assert!(error.message().starts_with("expected "), "{error}");
         let error = parse("select a\nfrom person\nwhere (a = 1").unwrap_err();

@@ -66,6 +66,13 @@ fn counts_and_bounds_come_from_statistics() {
     assert!(rows(&engine, questions[0]).is_ok() && rows(&engine, questions[1]).is_ok());
 }
 
+/// The number of rows that a line of an analyzed plan says.
+fn output_rows(line: &str) -> u64 {
+    let (_, rest) = line.split_once("output_rows=").unwrap();
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap()
+}
+
 #[test]
 fn ends_are_looked_up() {
     let engine = engine_of(&social());
@@ -79,6 +86,12 @@ fn ends_are_looked_up() {
     let plan = plan(&engine, hops);
     assert!(plan.contains("narrowed by 1 filters"), "{plan}");
     assert!(plan.contains("CollectLeft"), "{plan}");
+    // The second step reads the edges of those that the first one found, not all of them.
+    let analyzed = rows(&engine, &format!("explain analyze {hops}")).unwrap().join("\n");
+    let all = rows(&engine, "select count(*) from knows").unwrap().remove(0).parse::<u64>().unwrap();
+    let read = analyzed.lines().filter(|line| line.contains("ScanExec") && line.contains("narrowed"));
+    let read: Vec<u64> = read.map(output_rows).collect();
+    assert!(read.len() == 1 && read[0] > 0 && read[0] < all / 4, "{read:?} of {all}: {analyzed}");
 }
 
 #[test]

@@ -96,6 +96,8 @@ pub enum AnswerFormat {
     Text(Syntax),
 }
 
+// Without the query engine, there are no answers.
+#[cfg_attr(not(feature = "query"), allow(dead_code))]
 impl AnswerFormat {
     /// All formats, with their ids.
     pub const ALL: [(&'static str, AnswerFormat); 11] = [

@@ -205,3 +205,28 @@ fn index_line(line: &str) -> String {
     .unwrap();
     out
 }
+
+#[test]
+fn patterns_of_one_group_are_looked_up_for_the_values_of_others() {
+    let mut nquads = String::new();
+    for person in 0..1_000 {
+        nquads.push_str(&format!("<urn:n{person}> <urn:name> \"name {person}\" .\n"));
+        nquads.push_str(&format!("<urn:n{person}> <urn:knows> <urn:n{}> .\n", (person * 7 + 1) % 1_000));
+        nquads.push_str(&format!("<urn:n{person}> <urn:knows> <urn:n{}> .\n", (person * 3 + 5) % 1_000));
+    }
+    let store = Store::of(&nquads);
+    for (query, most) in [
+        ("SELECT ?n { <urn:n77> <urn:knows> ?f . ?f <urn:name> ?n }", 10),
+        ("SELECT ?n { ?f <urn:name> ?n . ?g <urn:knows> ?f . <urn:n5> <urn:knows> ?g }", 20),
+        ("SELECT ?a { ?a <urn:knows> ?f . ?f <urn:name> \"name 8\" }", 10),
+        // The names of those outside the group are all needed.
+        ("SELECT ?n { <urn:n77> <urn:knows> ?f OPTIONAL { ?f <urn:name> ?n } }", 1_010),
+    ] {
+        let question = parse(query);
+        let graph = load_lake(&store.open(), &Arc::new(question.wanted()), &store.resources, &Silent).unwrap();
+        assert!(graph.len() <= most, "{query}: {} quads", graph.len());
+        let found = texts(&ask(&question, &graph).unwrap());
+        assert_eq!(found, texts(&ask(&question, &index(&nquads, Wanted::all())).unwrap()), "{query}");
+        assert!(!found.is_empty(), "{query}");
+    }
+}

@@ -85,6 +85,19 @@ const SUITES: &[Suite] = &[
         sha256: "86df26e38e5115ade3bb63c32fa22902e14592e291683214bdbdd139a3abc7fe",
     },
     Suite {
+        name: "opencypher-tck",
+        parts: &[Part {
+            repository: "opencypher/openCypher",
+            commit: "677cbafabb8c3c5eed458fd3b1ec0daec8d67d23",
+            folders: &[
+                Folder { from: "tck/features", to: "features", endings: &["feature"] },
+                Folder { from: "tck/graphs", to: "graphs", endings: &["cypher"] },
+            ],
+        }],
+        files: 222,
+        sha256: "babc3bc71938495797cf9e2388020b91a8a27b8b76716faafc1af1f493c02dac",
+    },
+    Suite {
         name: "rdf-tests",
         parts: &[Part {
             repository: "w3c/rdf-tests",

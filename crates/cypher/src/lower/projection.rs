@@ -195,7 +195,7 @@ impl Lowering<'_> {
             .iter()
             .filter_map(|item| item.expr)
             .filter(|expr| !self.has_aggregate(expr))
-            .map(|expr| unwrapped(expr))
+            .map(unwrapped)
             .filter(|expr| is_simple(expr))
             .map(|expr| self.text_of(expr.span))
             .collect();
@@ -214,7 +214,7 @@ impl Lowering<'_> {
             .iter()
             .filter_map(|item| item.expr)
             .filter(|expr| !self.has_aggregate(expr))
-            .map(|expr| unwrapped(expr))
+            .map(unwrapped)
             .filter(|expr| is_simple(expr))
             .map(|expr| self.text_of(expr.span))
             .collect();

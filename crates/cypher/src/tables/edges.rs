@@ -159,15 +159,17 @@ impl EdgeTable {
     }
 
     fn read_all(&mut self, nodes: &[RefCell<NodeTable>], scans: &Scans<'_>) -> Result<()> {
+        let mut edges = Vec::new();
         let scan = scans.dataset.scan(&self.table)?.columns(self.ends_columns()).cancel(scans.cancel.clone());
         for batch in scan.batches()? {
             let batch = batch?;
             scans.grow(48 * batch.num_rows() as u64)?;
             for row in 0..batch.num_rows() {
-                let edge = self.edge(&batch, 0, row, nodes, scans)?;
-                self.edges.push(edge);
+                edges.push(self.edge(&batch, 0, row, nodes, scans)?);
             }
         }
+        // Only now: after an error, nothing was read.
+        self.edges = edges;
         let count = u32::try_from(self.edges.len())
             .map_err(|_| Error::new(Kind::TooLarge, format!("{} has more than 4,294,967,295 edges", self.table)))?;
         let sorted = |end: fn(&Edge) -> Node| {

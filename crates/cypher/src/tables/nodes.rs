@@ -220,16 +220,16 @@ impl NodeTable {
         let unread = (0..self.positions.len()).filter(|one| *one != position && !self.single.contains_key(one));
         let wanted: Vec<usize> = std::iter::once(position).chain(unread.take(AT_ONCE)).collect();
         let keys: Vec<Key> = wanted.iter().filter_map(|one| self.positions.key(*one)).cloned().collect();
-        for one in wanted {
-            // An end of an edge may be no row; then it has no properties.
-            self.single.insert(one, HashMap::new());
-        }
         let names = self.single_columns();
         self.look_up(&keys, &names, scans, &mut |own, batch, row| {
             let key = cells::key(cells::of(batch, 1)?, row)?;
             let (position, _) = own.positions.add(key);
             own.keep(position, batch, row, scans)
         })?;
+        for one in wanted {
+            // An end of an edge may be no row; then it has no properties.
+            self.single.entry(one).or_default();
+        }
         Ok(self.single.get(&position).and_then(|values| values.get(name)).cloned().unwrap_or_default())
     }
 

@@ -12,8 +12,8 @@ use crate::setup::rows;
 
 /// A graph in which every node knows every other one.
 fn complete(count: usize) -> MemoryGraph {
-    let mut graph = MemoryGraph::default();
-    graph.nodes = vec![(BTreeSet::new(), Map::new()); count];
+    let nodes = vec![(BTreeSet::new(), Map::new()); count];
+    let mut graph = MemoryGraph { nodes, ..MemoryGraph::default() };
     for source in 0..count {
         for target in (0..count).filter(|target| *target != source) {
             graph.edges.push(Edge { source, target, ty: "KNOWS".to_owned(), properties: Map::new(), deleted: false });

@@ -14,13 +14,16 @@ pub struct Scenario {
     pub steps: Vec<Step>,
 }
 
+/// A scenario that is being read: its title, its steps, its examples.
+type Open = (String, Vec<Step>, Vec<Vec<String>>);
+
 /// The scenarios of a feature file; outlines become one scenario for each example.
 pub fn scenarios(text: &str) -> Vec<Scenario> {
     let (mut found, mut background): (Vec<Scenario>, Vec<Step>) = (Vec::new(), Vec::new());
     let mut lines = text.lines().peekable();
-    let mut current: Option<(String, Vec<Step>, Vec<Vec<String>>)> = None;
+    let mut current: Option<Open> = None;
     let (mut in_examples, mut in_background) = (false, false);
-    let mut finish = |current: &mut Option<(String, Vec<Step>, Vec<Vec<String>>)>, background: &[Step]| {
+    let mut finish = |current: &mut Option<Open>, background: &[Step]| {
         if let Some((name, steps, examples)) = current.take() {
             let steps: Vec<Step> = background.iter().cloned().chain(steps).collect();
             found.extend(instances(&name, &steps, &examples));

@@ -1,7 +1,10 @@
 //! Arguments of `cypher`.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 
+use super::duration::duration;
 use super::{OpenArgs, ResourceArgs};
 
 /// Arguments of `cypher`.
@@ -18,15 +21,18 @@ pub struct CypherArgs {
     /// Value of $NAME, as JSON; what is not JSON is a text [default: none]
     #[arg(long, value_name = "NAME=VALUE")]
     pub param: Vec<String>,
-    /// Form of the output [default: table; json with --json]
+    /// Form of the answer [default: by the name of --output, else table; json with --json]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Form>,
-    /// New file for the output [default: standard output]
+    /// Write the answer to this file, which appears when it is complete [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
-    /// Longest time, in seconds [default: no limit]
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<f64>,
+    /// Replace an existing output file
+    #[arg(long, requires = "output")]
+    pub replace: bool,
+    /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
     /// How the graph is opened.
     #[command(flatten)]
     pub open: OpenArgs,

@@ -3,6 +3,7 @@
 pub mod bench;
 #[cfg(feature = "cypher")]
 pub mod cypher;
+mod duration;
 mod epoch;
 mod flags;
 mod formats;

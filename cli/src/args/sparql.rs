@@ -8,6 +8,7 @@ use isomorph::Error;
 use isomorph::formats::rdf::Syntax;
 
 use super::LakeChangeArgs;
+use super::duration::duration;
 use super::read::{OpenArgs, ResourceArgs, base, namespace};
 
 /// Arguments of `sparql`.
@@ -43,7 +44,7 @@ pub struct SparqlArgs {
     #[arg(long = "param", value_name = "NAME=TERM", value_parser = param)]
     pub params: Vec<(String, String)>,
     /// Stop evaluation after this time: 500ms, 10s, 5m [default: no limit]
-    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
     #[command(flatten)]
     pub open: OpenArgs,
@@ -73,7 +74,7 @@ pub struct LakeUpdateArgs {
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     /// Stop evaluation after this time: 500ms, 10s, 5m [default: no limit]
-    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
     #[command(flatten)]
     pub change: LakeChangeArgs,
@@ -145,35 +146,10 @@ fn param(text: &str) -> Result<(String, String), Error> {
     Ok((name.trim().to_owned(), term.to_owned()))
 }
 
-/// Parses `500ms`, `10s`, `5m`, `1h`.
-fn timeout(text: &str) -> Result<Duration, Error> {
-    let wrong = || Error::usage(format!("{text:?} is not a time: use 500ms, 10s, 5m or 1h"));
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    let thousandths = match text.get(digits.len()..) {
-        Some("ms") => 1,
-        Some("s" | "") => 1_000,
-        Some("m" | "min") => 60_000,
-        Some("h") => 3_600_000,
-        _ => return Err(wrong()),
-    };
-    Ok(Duration::from_millis(number.checked_mul(thousandths).ok_or_else(wrong)?))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-
-    #[test]
-    fn times_have_units() {
-        assert_eq!(timeout("500ms").unwrap(), Duration::from_millis(500));
-        assert_eq!(timeout("2m").unwrap(), Duration::from_secs(120));
-        assert_eq!(timeout("7").unwrap(), Duration::from_secs(7));
-        for text in ["", "s", "1d", "-1s", "1.5s", "99999999999999999999h"] {
-            assert!(timeout(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn names_of_files_select_formats() {

@@ -1,10 +1,11 @@
 //! Arguments of `sql`.
 
-use std::num::NonZeroU64;
+use std::time::Duration;
 
 use clap::Args;
 use isomorph::{Error, Result};
 
+use super::duration::duration;
 use super::{OpenArgs, ResourceArgs};
 use crate::answer::AnswerFormat;
 
@@ -34,9 +35,9 @@ pub struct SqlArgs {
     /// Show how the query would be answered, and read no rows
     #[arg(long)]
     pub explain: bool,
-    /// Give up after so many seconds [default: never]
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<NonZeroU64>,
+    /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]

@@ -42,11 +42,10 @@ pub fn run(args: &CypherArgs, formats: &Registry, console: &Console) -> Result<A
     let dataset = Dataset::new(source, resources.clone());
     let cancel = Cancel::new();
     let graph = TableGraph::new(&dataset, &resources.budget, cancel.clone())?;
-    let timeout = args.timeout.map(seconds).transpose()?;
-    let options = Options { parameters, timeout, cancel: cancel.clone(), ..Options::new(resources.budget.clone()) };
+    let options = Options { parameters, timeout: args.timeout, cancel: cancel.clone(), ..Options::new(resources.budget.clone()) };
     let rows = query.run(&graph, &options).map_err(|fault| fault.into_error(&text))?;
     let asked = Asked { text: &text, query: &query, graph: &graph };
-    let form = args.format.unwrap_or(if console.json { Form::Json } else { Form::Table });
+    let form = form(args, console);
     match &args.output {
         None if form == Form::Table => asked.table(rows, console)?,
         None => {
@@ -60,7 +59,7 @@ pub fn run(args: &CypherArgs, formats: &Registry, console: &Console) -> Result<A
         Some(file) => {
             let location = file_place(file)?;
             let interrupt = Interrupt::listen()?;
-            let staging = Staging::file(&location, Mode::CreateNew)?;
+            let staging = Staging::file(&location, if args.replace { Mode::Replace } else { Mode::CreateNew })?;
             let mut out = staging.create("")?;
             let count = interrupt.outcome(watched(&interrupt, &cancel, || asked.write(rows, form, &mut out)))?;
             out.finish()?;
@@ -120,8 +119,16 @@ fn parameter(text: &str) -> Result<(String, Value)> {
     Ok((name.trim_start_matches('$').to_owned(), value))
 }
 
-fn seconds(seconds: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(seconds).map_err(|_| Error::usage(format!("--timeout: {seconds} is not a time")))
+/// The form of the answer: the one that is asked for, else what the name of the output says.
+fn form(args: &CypherArgs, console: &Console) -> Form {
+    let ending = |name: &String| name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    let of_name = || match args.output.as_ref().and_then(ending).as_deref() {
+        Some("csv") => Some(Form::Csv),
+        Some("json") => Some(Form::Json),
+        Some("jsonl" | "ndjson") => Some(Form::Jsonl),
+        _ => None,
+    };
+    args.format.or_else(of_name).unwrap_or(if console.json { Form::Json } else { Form::Table })
 }
 
 /// A running query.

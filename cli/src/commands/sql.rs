@@ -34,7 +34,7 @@ mod asked {
     use std::io::{Read, Write};
     use std::path::Path;
     use std::sync::Arc;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     use arrow_array::cast::AsArray;
     use isomorph::convert::Registry;
@@ -75,8 +75,8 @@ mod asked {
         let mut go_on = || {
             interrupt.check()?;
             match args.timeout {
-                Some(seconds) if started.elapsed() >= Duration::from_secs(seconds.get()) => {
-                    Err(Error::new(Kind::Cancelled, format!("no answer after {seconds} s")).hint("--timeout 600"))
+                Some(longest) if started.elapsed() >= longest => {
+                    Err(Error::new(Kind::Cancelled, format!("no answer after {} s", longest.as_secs_f64())).hint("--timeout 10m"))
                 }
                 _ => Ok(()),
             }

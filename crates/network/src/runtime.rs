@@ -1,24 +1,34 @@
 //! The asynchronous runtime of the process for requests to object stores. Callers block.
 
 use std::future::Future;
-use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Mutex, PoisonError};
 
 use tokio::runtime::Runtime;
 
 /// Threads that drive the requests, which mostly wait.
 const THREADS: usize = 2;
 
+/// The runtime of this process. A process that was forked has none of its parent's threads, so it starts its own; the one of the parent is
+/// never ended by a child.
 fn runtime() -> object_store::Result<&'static Runtime> {
-    static RUNTIME: OnceLock<Result<Runtime, std::io::Error>> = OnceLock::new();
-    let runtime = RUNTIME.get_or_init(|| {
-        tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("isomorph-requests")
-            .enable_all()
-            .build()
-    });
-    runtime.as_ref().map_err(|error| generic(error.to_string()))
+    static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
+    let process = std::process::id();
+    let mut own = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((owner, runtime)) = *own
+        && owner == process
+    {
+        return Ok(runtime);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .thread_name("isomorph-requests")
+        .enable_all()
+        .build()
+        .map_err(|error| generic(error.to_string()))?;
+    let runtime: &'static Runtime = Box::leak(Box::new(runtime));
+    *own = Some((process, runtime));
+    Ok(runtime)
 }
 
 /// A running request.

@@ -237,10 +237,30 @@ impl Printing<'_> {
         Ok(Answer::Yes)
     }
 
+    /// A term for people: numbers and booleans as Turtle abbreviates them, names with prefixes.
     fn short(&self, term: &Term) -> String {
+        if let Term::Literal(literal) = term
+            && is_abbreviated(literal.value(), literal.datatype().as_str())
+        {
+            return literal.value().to_owned();
+        }
         let mut text = String::new();
         push_term(&mut text, term);
         self.prefixes.shorten(&text)
+    }
+}
+
+/// Whether Turtle has the literal without quotes and datatype (section 2.5.2 and 2.5.3).
+fn is_abbreviated(value: &str, datatype: &str) -> bool {
+    let unsigned = value.strip_prefix(['+', '-']).unwrap_or(value);
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    match datatype.strip_prefix("http://www.w3.org/2001/XMLSchema#") {
+        Some("integer") => !unsigned.is_empty() && digits(unsigned),
+        Some("decimal") => {
+            unsigned.split_once('.').is_some_and(|(whole, part)| !part.is_empty() && digits(whole) && digits(part))
+        }
+        Some("boolean") => matches!(value, "true" | "false"),
+        _ => false,
     }
 }
 
@@ -254,5 +274,18 @@ fn document(triple: &Triple) -> DocumentTriple {
         subject: text(&triple.subject.clone().into()),
         predicate: text(&triple.predicate.clone().into()),
         object: text(&triple.object),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_abbreviated_as_turtle_reads_them() {
+        let of = |value, datatype: &str| is_abbreviated(value, &format!("http://www.w3.org/2001/XMLSchema#{datatype}"));
+        assert!(of("-07", "integer") && of(".5", "decimal") && of("true", "boolean"));
+        assert!(!of("", "integer") && !of("+", "integer") && !of("5.", "decimal") && !of("5", "decimal"));
+        assert!(!of("1", "boolean") && !of("7", "string") && !of("1e3", "double") && !of("x", "integer"));
     }
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -187,6 +189,17 @@ class Graph:
             "limit": limit,
         }
         return Table(self._graph.neighbors(asked), "neighbors")
+
+    def sql(self, query: str, **parameters: object) -> Table:
+        """The answer to an SQL query over the tables of this graph, evaluated when it is read: ``g.sql("select … where id = $id", id=7)``.
+
+        Node types are tables of this name, edge types ``source_relation_target`` or the relation, with ``_source`` and ``_target``. It
+        reads only. Half of the graph's memory is the engine's; what does not fit is sorted on disk.
+
+        :param parameters: values for ``$name`` in the query: numbers, texts, booleans, dates and times. They are bound, never part of the text
+        """
+        values = [(name, _bound(name, value)) for name, value in parameters.items()]
+        return Table(self._graph.sql(query, values), "sql", _Asked(self, query, parameters))
 
     def sample(
         self,
@@ -392,6 +405,29 @@ class _Named:
 
     def __call__(self) -> Table:
         return self.graph.table(self.name, stored=self.stored)
+
+
+class _Asked:
+    """How an answer is made again, after pickling."""
+
+    def __init__(self, graph: Graph, query: str, parameters: dict[str, object]) -> None:
+        self.graph, self.query, self.parameters = graph, query, parameters
+
+    def __call__(self) -> Table:
+        return self.graph.sql(self.query, **self.parameters)
+
+
+def _bound(name: str, value: object) -> str:
+    """A value for a query, as text."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (str, int, float, decimal.Decimal)):
+        return str(value)
+    if hasattr(value, "item"):
+        return _bound(name, value.item())
+    raise usage(f"parameter {name} is a {type(value).__name__}", "a number, a text, a boolean, a date or a time")
 
 
 def _key(key: Key) -> str:

@@ -17,6 +17,7 @@ use crate::near::{self, Asked};
 use crate::options::{Opening, Writing, destination};
 use crate::reader::{Ordered, Reader};
 use crate::sampled::{self, Draw};
+use crate::sql::Sql;
 use crate::table::{Rows, Shape, Table};
 use crate::work::{Ending, Watch, run};
 
@@ -332,6 +333,12 @@ impl Graph {
             near::read(&graph, &asked, watch)
         });
         found.map(|table| Table::new(Arc::new(table)))
+    }
+
+    fn sql(&self, py: Python<'_>, query: String, parameters: Vec<(String, String)>) -> PyResult<Table> {
+        let shared = Arc::clone(&self.shared);
+        run(py, None, Ending::Abandoned, move |_| Sql::new(&shared, query, parameters))
+            .map(|table| Table::new(Arc::new(table)))
     }
 
     fn draw(&self, py: Python<'_>, draw: Draw) -> PyResult<Table> {

@@ -8,6 +8,7 @@
 //! - [`graph`], [`write`], [`lake`] are graphs, graphs from dataframes, and GraphLake stores.
 
 mod conversion;
+mod cut;
 mod errors;
 mod functions;
 mod graph;
@@ -17,6 +18,7 @@ mod near;
 mod options;
 mod reader;
 mod sampled;
+mod sql;
 mod table;
 mod work;
 mod write;

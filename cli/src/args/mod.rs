@@ -19,8 +19,8 @@ pub mod sample;
 mod select;
 pub mod serve;
 mod size;
-mod sql;
 pub mod sparql;
+mod sql;
 mod write;
 
 use std::any::TypeId;

@@ -42,7 +42,8 @@ pub fn run(args: &CypherArgs, formats: &Registry, console: &Console) -> Result<A
     let dataset = Dataset::new(source, resources.clone());
     let cancel = Cancel::new();
     let graph = TableGraph::new(&dataset, &resources.budget, cancel.clone())?;
-    let options = Options { parameters, timeout: args.timeout, cancel: cancel.clone(), ..Options::new(resources.budget.clone()) };
+    let options =
+        Options { parameters, timeout: args.timeout, cancel: cancel.clone(), ..Options::new(resources.budget.clone()) };
     let rows = query.run(&graph, &options).map_err(|fault| fault.into_error(&text))?;
     let asked = Asked { text: &text, query: &query, graph: &graph };
     let form = form(args, console);

@@ -19,8 +19,8 @@ mod neighbors;
 mod sample;
 mod serve;
 mod sidecar;
-mod sql;
 mod sparql;
+mod sql;
 mod validate;
 
 use isomorph::storage::Resources;

@@ -76,7 +76,8 @@ mod asked {
             interrupt.check()?;
             match args.timeout {
                 Some(longest) if started.elapsed() >= longest => {
-                    Err(Error::new(Kind::Cancelled, format!("no answer after {} s", longest.as_secs_f64())).hint("--timeout 10m"))
+                    Err(Error::new(Kind::Cancelled, format!("no answer after {} s", longest.as_secs_f64()))
+                        .hint("--timeout 10m"))
                 }
                 _ => Ok(()),
             }

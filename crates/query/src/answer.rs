@@ -1,6 +1,7 @@
 //! The rows that answer a question.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
@@ -64,21 +65,32 @@ impl Answer {
             if self.is_done {
                 return Ok(None);
             }
-            let next = go_on().map(|()| {
-                let batches = &mut self.batches;
-                self.workers.handle().block_on(async { tokio::time::timeout(LOOK, batches.recv()).await })
-            });
-            match next {
-                Ok(Err(_)) => {}
-                Ok(Ok(Some(Ok(batch)))) => return Ok(Some(batch)),
-                Ok(Ok(Some(Err(error)))) | Err(error) => {
-                    self.stop();
-                    return Err(error);
-                }
-                Ok(Ok(None)) => {
-                    self.is_done = true;
-                    return self.ended().map(|()| None);
-                }
+            if let Err(error) = go_on() {
+                self.stop();
+                return Err(error);
+            }
+            if let Poll::Ready(next) = self.next_within(LOOK) {
+                return next.transpose();
+            }
+        }
+    }
+
+    /// The next batch, if it is there within `time`; nothing at the end.
+    pub fn next_within(&mut self, time: Duration) -> Poll<Option<Result<RecordBatch>>> {
+        if self.is_done {
+            return Poll::Ready(None);
+        }
+        let batches = &mut self.batches;
+        match self.workers.handle().block_on(async { tokio::time::timeout(time, batches.recv()).await }) {
+            Err(_) => Poll::Pending,
+            Ok(Some(Ok(batch))) => Poll::Ready(Some(Ok(batch))),
+            Ok(Some(Err(error))) => {
+                self.stop();
+                Poll::Ready(Some(Err(error)))
+            }
+            Ok(None) => {
+                self.is_done = true;
+                Poll::Ready(self.ended().err().map(Err))
             }
         }
     }
@@ -114,7 +126,7 @@ impl Drop for Answer {
 }
 
 /// The schema, with different names for all columns.
-fn distinct_names(schema: &SchemaRef) -> SchemaRef {
+pub(crate) fn distinct_names(schema: &SchemaRef) -> SchemaRef {
     let mut taken: Vec<String> = Vec::new();
     let fields = schema.fields().iter().map(|field| {
         let own = field.name().clone();

@@ -3,11 +3,13 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use arrow_schema::SchemaRef;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SQLOptions, SessionConfig};
 use datafusion::sql::parser::Statement;
@@ -15,7 +17,7 @@ use isomorph::formats::flat::PlainTable;
 use isomorph::storage::Resources;
 use isomorph::{Error, Graph, Location, Result};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, distinct_names};
 use crate::catalog::{CATALOG, Catalog, Entry, GraphSchema, SqlCatalog};
 use crate::errors::{of_engine, of_plan};
 use crate::file::FileTable;
@@ -66,7 +68,7 @@ pub struct TableInfo {
     /// Its relation, if that calls it too.
     pub other_name: Option<String>,
     /// Its columns.
-    pub columns: arrow_schema::SchemaRef,
+    pub columns: SchemaRef,
 }
 
 impl Engine {
@@ -143,7 +145,24 @@ impl Engine {
         self.run(explained(parse(question)?), parameters)
     }
 
-    fn run(&self, mut statement: Statement, parameters: &Parameters) -> Result<Answer> {
+    /// The columns of the answer to a question. No rows are read.
+    ///
+    /// # Errors
+    /// As [`Engine::query`].
+    pub fn columns(&self, question: &str, parameters: &Parameters) -> Result<SchemaRef> {
+        let (_, plan) = self.planned(parse(question)?, parameters)?;
+        Ok(distinct_names(plan.schema().inner()))
+    }
+
+    fn run(&self, statement: Statement, parameters: &Parameters) -> Result<Answer> {
+        let (state, plan) = self.planned(statement, parameters)?;
+        let plan = self.workers.handle().block_on(state.create_physical_plan(&plan)).map_err(of_engine)?;
+        let _inside = self.workers.handle().enter();
+        let stream = execute_stream(plan, state.task_ctx()).map_err(of_engine)?;
+        Ok(Answer::new(&self.workers, stream))
+    }
+
+    fn planned(&self, mut statement: Statement, parameters: &Parameters) -> Result<(SessionState, LogicalPlan)> {
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
         let places = resolve(sql, &self.catalog)?;
         let state = self.state()?;
@@ -151,11 +170,7 @@ impl Engine {
         let plan = plan.map_err(|error| of_plan(error, &places))?;
         let only_reads = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         only_reads.verify_plan(&plan).map_err(|error| of_engine(error).of_kind(isomorph::Kind::Unsupported))?;
-        let plan = parameters.bind(plan)?;
-        let plan = self.workers.handle().block_on(state.create_physical_plan(&plan)).map_err(of_engine)?;
-        let _inside = self.workers.handle().enter();
-        let stream = execute_stream(plan, state.task_ctx()).map_err(of_engine)?;
-        Ok(Answer::new(&self.workers, stream))
+        Ok((state, parameters.bind(plan)?))
     }
 
     fn state(&self) -> Result<SessionState> {

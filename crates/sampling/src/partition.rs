@@ -227,12 +227,6 @@ impl Features {
     fn slots(&self) -> usize {
         (self.index.bytes.len() / 8).saturating_sub(1)
     }
-
-    /// Returns the error for a damaged feature.
-    #[cold]
-    pub fn broken(&self, what: &str) -> Error {
-        Error::broken(&rules::BOUNDS, what).at(Place::file(&*self.data.name))
-    }
 }
 
 /// The parts of a partition that is not opened from files.

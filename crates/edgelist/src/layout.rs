@@ -192,7 +192,9 @@ impl Layout {
         let end = if is_whole { text.len() } else { memchr::memrchr(b'\n', text)? };
         let text = std::str::from_utf8(text.get(..end)?).ok()?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        if is_foreign(text) || text.contains('\0') {
+        // Excel's first line `sep=,` is neither a header nor an edge.
+        let is_separator_line = |line: &str| line.trim_end().len() <= 5 && line.to_ascii_lowercase().starts_with("sep=");
+        if is_foreign(text) || text.contains('\0') || text.lines().next().is_some_and(is_separator_line) {
             return None;
         }
         let is_content = |line: &&str| content(line, true).is_some();

@@ -99,7 +99,7 @@ fn commas<'a>(mut rest: &'a str, out: &mut Vec<Cow<'a, str>>) -> bool {
                 None => break,
             }
         }
-        out.push(field);
+        out.push(if field.is_empty() { Cow::Owned(String::new()) } else { field });
         match left.strip_prefix(',') {
             Some(more) => rest = more,
             None => return left.is_empty(),
@@ -148,16 +148,29 @@ pub(crate) fn is_exact(magnitude: u128) -> bool {
     magnitude == 0 || u128::BITS - magnitude.leading_zeros() - magnitude.trailing_zeros() <= f64::MANTISSA_DIGITS
 }
 
-/// Parses a float; a number with leading zeros is a code, not a number.
+/// Whether a field is null: an empty one that is not quoted.
+pub(crate) fn is_null(field: &Cow<'_, str>) -> bool {
+    // [`split`] owns the empty text of a quoted field.
+    matches!(field, Cow::Borrowed(""))
+}
+
+/// Parses a float that loses no digit and is in range; a number with leading zeros is a code, not a number.
 pub(crate) fn float(text: &str) -> Option<f64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text).as_bytes();
     match digits {
         [b'0', b'0'..=b'9', ..] => None,
         [b'0'..=b'9' | b'.', ..] => {
-            // An integer with many digits may lose the last of them.
-            let is_long = digits.len() > 15 && digits.iter().all(u8::is_ascii_digit);
-            let is_exact = !is_long || text.trim_start_matches(['-', '+']).parse().is_ok_and(is_exact);
-            if is_exact { text.parse().ok() } else { None }
+            let mantissa = digits.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
+            let is_whole = mantissa.len() == digits.len() && !mantissa.contains(&b'.');
+            // Zeros at either end are not significant, except at the end of an integer, which is written out.
+            let (mut count, mut zeros) = (0, 0);
+            for digit in mantissa.iter().filter(|byte| byte.is_ascii_digit()) {
+                zeros = if *digit == b'0' && count > 0 && !is_whole { zeros + 1 } else { 0 };
+                count += usize::from(count > 0 || *digit != b'0');
+            }
+            let most = if is_whole { 15 } else { 17 };
+            let is_kept = |value: &f64| value.is_finite() && (*value != 0.0 || count == 0) && count - zeros <= most;
+            text.parse().ok().filter(is_kept)
         }
         _ => match text {
             "nan" | "NaN" => Some(f64::NAN),
@@ -205,9 +218,11 @@ mod tests {
         assert_eq!(integers, [Some(0), None, None, None, Some(-7), Some(i64::MAX), None, None]);
         let floats = ["0", "0.5", ".5", "0012", "1e3", "-0.0", "9007199254740993", "abc", "1x"].map(float);
         assert_eq!(floats, [Some(0.0), Some(0.5), Some(0.5), None, Some(1000.0), Some(-0.0), None, None, None]);
-        assert_eq!(
-            ["1234567890123456", "18446744073709551616"].map(float),
-            [Some(1234567890123456.0), Some(2f64.powi(64))]
-        );
+        // What a double would round, or print in another way, stays text.
+        let kept = ["1234567890123456", "18446744073709551616", "12345678901234567890.12", "0.1234567890123456789"];
+        assert_eq!(kept.map(float), [None; 4]);
+        assert_eq!(["1e400", "1e-400", "-1e999"].map(float), [None; 3]);
+        let floats = ["0e-400", "0.50000000000000000000", "12345678901234567e3"].map(float);
+        assert_eq!(floats, [Some(0.0), Some(0.5), Some(12345678901234567e3)]);
     }
 }

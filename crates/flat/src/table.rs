@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Findings, Kind, Place, Result, did_you_mean};
 use isomorph_model::{Property, ValueKind};
 use isomorph_storage::{Blob, limits};
-use isomorph_tables::rules::TEXT_VALUE;
+use isomorph_tables::rules::{TEXT_VALUE, TIME_UNIT};
 use isomorph_tables::{Batches, CsvDialect, Encoding, ReadOptions, Selection, TableReader};
 
 use crate::cells::{Split, integers, split};
@@ -313,7 +313,11 @@ impl Reading<'_> {
     /// # Errors
     /// When they cannot be read, or a cell is none of its type.
     pub fn next_batch(&mut self) -> Result<Option<(u64, usize, Vec<ArrayRef>)>> {
-        let Some(batch) = self.batches.next().transpose()? else { return Ok(None) };
+        let batch = self.batches.next().transpose().map_err(|error| match error.broken_rule() == Some(&TIME_UNIT) {
+            true => error.hint("declare the column as TIMESTAMP(6) in a mapping file: isomorph import init DIRECTORY > graph.pgq"),
+            false => error,
+        });
+        let Some(batch) = batch? else { return Ok(None) };
         let first = self.row;
         self.row += batch.num_rows() as u64;
         let columns = self.positions.iter().zip(&self.places);

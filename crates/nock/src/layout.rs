@@ -113,7 +113,7 @@ impl Layout {
                 // It is a table of something else.
                 None if !fields.iter().any(known) => error
                     .hint("--from edgelist    read a table of edges whose first two columns are source and target")
-                    .hint("put tables of nodes and edges in one directory, called nodes and edges; isomorph import init DIRECTORY    print their mapping file"),
+                    .hint("isomorph import init DIRECTORY    print the mapping file of tables called nodes and edges, both in this directory"),
                 None => error,
             });
         }

@@ -101,7 +101,7 @@ fn only_one(file: &TableFile, own: &[Header<'_>], role: &str) -> Result<Option<u
             let what = format!("the columns {} and {} are both :{role}", file.columns[first], file.columns[second]);
             Err(Error::unsupported(what)
                 .at(file.name.as_str())
-                .hint(format!("make one column :{role} of them; a part of an id that is also a property needs a column of its own")))
+                .hint(format!("make one column :{role} of them, and keep its parts as properties where they are needed")))
         }
         (first, _) => Ok(first),
     }

@@ -178,10 +178,12 @@ impl Column {
                 None => return false,
             },
             // Integers beside floats are those that a double is: see `Seen::is_torn`.
-            Column::Float(column) => match integer(trimmed(text)).map(|value| value as f64).or_else(|| float(trimmed(text))) {
-                Some(value) => column.append_value(value),
-                None => return false,
-            },
+            Column::Float(column) => {
+                match integer(trimmed(text)).map(|value| value as f64).or_else(|| float(trimmed(text))) {
+                    Some(value) => column.append_value(value),
+                    None => return false,
+                }
+            }
             Column::Bool(column) => match &**text {
                 "true" | "True" => column.append_value(true),
                 "false" | "False" => column.append_value(false),

@@ -9,6 +9,8 @@ pub(crate) enum Separator {
     Blanks,
     /// One tab; a field may contain blanks, or be empty.
     Tab,
+    /// One tab below a header; a field may be quoted.
+    QuotedTab,
     /// One comma; a field may be quoted.
     Comma,
 }
@@ -17,7 +19,7 @@ impl Separator {
     pub fn words(self) -> &'static str {
         match self {
             Separator::Blanks => "fields separated by blanks",
-            Separator::Tab => "fields separated by tabs",
+            Separator::Tab | Separator::QuotedTab => "fields separated by tabs",
             Separator::Comma => "fields separated by commas",
         }
     }
@@ -61,9 +63,18 @@ pub(crate) fn split<'a>(line: &'a str, separator: Separator, out: &mut Vec<Cow<'
     match separator {
         Separator::Blanks => out.extend(line.split([' ', '\t']).filter(|field| !field.is_empty()).map(Cow::Borrowed)),
         Separator::Tab => out.extend(line.split('\t').map(Cow::Borrowed)),
+        Separator::QuotedTab => out.extend(line.split('\t').map(unquoted)),
         Separator::Comma => return commas(line, out),
     }
     true
+}
+
+/// A field without the quotation marks that enclose it; any other field as it is.
+pub(crate) fn unquoted(field: &str) -> Cow<'_, str> {
+    match field.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(inner) if !inner.replace("\"\"", "").contains('"') => Cow::Owned(inner.replace("\"\"", "\"")),
+        _ => Cow::Borrowed(field),
+    }
 }
 
 fn commas<'a>(mut rest: &'a str, out: &mut Vec<Cow<'a, str>>) -> bool {
@@ -121,7 +132,7 @@ pub(crate) fn with_dictionary(line: &str, separator: Separator) -> Option<(&str,
         before.strip_suffix(mark).unwrap_or(before).split(mark).collect::<Vec<_>>()
     };
     let ends = match separator {
-        Separator::Tab => divided_by('\t'),
+        Separator::Tab | Separator::QuotedTab => divided_by('\t'),
         Separator::Comma if before.contains('"') => return None,
         Separator::Comma => divided_by(','),
         Separator::Blanks => before.split([' ', '\t']).filter(|field| !field.is_empty()).collect(),
@@ -198,6 +209,7 @@ mod tests {
         assert_eq!(fields("a,\"b \"\"x\"\", y\",, c", Separator::Comma), ["a", "b \"x\", y", "", " c"]);
         assert_eq!(fields("", Separator::Comma), [""]);
         assert_eq!(fields("\"\"", Separator::Comma), [""]);
+        assert_eq!(fields("\"a\"\t\"b \"\"c\"\"\"\t\"d\t\"\"", Separator::QuotedTab), ["a", "b \"c\"", "\"d", ""]);
         for line in ["\"a", "\"a\"b,c", "\"a\" ,b", "a, \"b\""] {
             assert!(!split(line, Separator::Comma, &mut Vec::new()), "{line}");
         }

@@ -158,7 +158,10 @@ fn is_typed_scalar(data_type: &DataType) -> bool {
     let more = match data_type {
         // Parquet keeps these types in the embedded schema.
         T::Timestamp(unit, Some(_)) => *unit != TimeUnit::Second,
-        T::Duration(_) | T::Binary | T::Time32(TimeUnit::Millisecond) | T::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond) => true,
+        T::Duration(_)
+        | T::Binary
+        | T::Time32(TimeUnit::Millisecond)
+        | T::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond) => true,
         // SQL has no negative scale.
         T::Decimal128(precision, scale) => u8::try_from(*scale).is_ok_and(|scale| scale <= *precision),
         _ => false,

@@ -261,7 +261,8 @@ impl Opening {
             let Some(opened) = self.by_name.get(table).and_then(|at| self.opened.get(*at)) else { return };
             let is_untold = |at: &usize| opened.columns.get(*at).is_some_and(|own| !own.is_declarable());
             if *said == Properties::All && columns.iter().any(is_untold) {
-                let name = |(at, own): (&usize, &Property)| Some((opened.columns.get(*at)?.name.clone(), own.name.clone()));
+                let name =
+                    |(at, own): (&usize, &Property)| Some((opened.columns.get(*at)?.name.clone(), own.name.clone()));
                 *said = Properties::Listed(columns.iter().zip(own).filter_map(name).collect());
             }
         };
@@ -382,7 +383,8 @@ impl Opening {
             }
             DataType::Utf8 if !row_keys => Key::utf8().named(key_called),
             other => {
-                let what = format!("keys are integers or text, and {key_name} of the table {} is of type {other}", table.name);
+                let what =
+                    format!("keys are integers or text, and {key_name} of the table {} is of type {other}", table.name);
                 return Err(vertex.at.error(file, what));
             }
         };
@@ -429,8 +431,10 @@ impl Opening {
             let wanted = &self.opened[key.table].columns[key.key].ty.data_type;
             if found.is_integer() != wanted.is_integer() || !(found.is_integer() || *found == DataType::Utf8) {
                 let name = &table.columns[*end].name;
-                let what =
-                    format!("{name} of the table {} is of type {found}, and the keys that it names are of type {wanted}", table.name);
+                let what = format!(
+                    "{name} of the table {} is of type {found}, and the keys that it names are of type {wanted}",
+                    table.name
+                );
                 return Err(edge.at.error(file, what));
             }
         }
@@ -539,7 +543,9 @@ fn properties(
 fn is_read(data_type: &DataType) -> bool {
     use DataType as T;
     match data_type {
-        T::Map(..) | T::Union(..) | T::Interval(_) | T::RunEndEncoded(..) | T::ListView(_) | T::LargeListView(_) => false,
+        T::Map(..) | T::Union(..) | T::Interval(_) | T::RunEndEncoded(..) | T::ListView(_) | T::LargeListView(_) => {
+            false
+        }
         T::List(item) | T::LargeList(item) | T::FixedSizeList(item, _) => is_read(item.data_type()),
         T::Struct(fields) => fields.iter().all(|field| is_read(field.data_type())),
         _ => true,

@@ -210,13 +210,16 @@ pub(crate) fn label_column(table: &Table, column: &dyn Array) -> LabelColumn {
     let is_csv = table.encoding == Encoding::Csv;
     // Between delimiters nothing is no label; where lists are lists, it is one.
     let keeps = table.options.array_delimiter.is_none();
-    let several = |text: &str| serde_json::from_str::<Vec<String>>(text).ok().filter(|_| is_csv && text.starts_with('['));
+    let several =
+        |text: &str| serde_json::from_str::<Vec<String>>(text).ok().filter(|_| is_csv && text.starts_with('['));
     for row in 0..column.len() {
         match (column.as_list_opt::<i32>(), column.as_string_opt::<i32>()) {
             (Some(lists), _) if lists.is_valid(row) => {
                 let items = lists.value(row);
                 let items = items.as_string_opt::<i32>();
-                labels.push(items.into_iter().flat_map(|items| items.iter()).flatten().filter(|text| keeps || !text.is_empty()));
+                labels.push(
+                    items.into_iter().flat_map(|items| items.iter()).flatten().filter(|text| keeps || !text.is_empty()),
+                );
             }
             (_, Some(texts)) if texts.is_valid(row) && several(texts.value(row)).is_some() => {
                 let all = several(texts.value(row)).unwrap_or_default();

@@ -128,7 +128,8 @@ impl Table {
                     }
                     if let Some(key) = known.get(&column.name) {
                         // What does not look like an integer, `01`, is not the key 1.
-                        let is_text = encoding == Encoding::Csv && key.is_integer() && !column.ty.data_type.is_integer();
+                        let is_text =
+                            encoding == Encoding::Csv && key.is_integer() && !column.ty.data_type.is_integer();
                         column.ty = ColumnType::plain(key.clone());
                         column.stored = if is_text { Stored::Keys } else { Stored::AsShown };
                     }
@@ -314,7 +315,9 @@ impl Reading<'_> {
     /// When they cannot be read, or a cell is none of its type.
     pub fn next_batch(&mut self) -> Result<Option<(u64, usize, Vec<ArrayRef>)>> {
         let batch = self.batches.next().transpose().map_err(|error| match error.broken_rule() == Some(&TIME_UNIT) {
-            true => error.hint("declare the column as TIMESTAMP(6) in a mapping file: isomorph import init DIRECTORY > graph.pgq"),
+            true => error.hint(
+                "declare the column as TIMESTAMP(6) in a mapping file: isomorph import init DIRECTORY > graph.pgq",
+            ),
             false => error,
         });
         let Some(batch) = batch? else { return Ok(None) };
@@ -336,8 +339,11 @@ impl Reading<'_> {
                 split(column, how).map_err(|(row, reason)| Error::broken(&TEXT_VALUE, reason).at(at(row)))?
             }
             Stored::Keys => integers(column, &own.ty.data_type).map_err(|row| {
-                let text: String = column.as_string_opt::<i32>().map_or("", |texts| texts.value(row)).chars().take(40).collect();
-                let what = format!("the edge ends in {text:?}, which is no key: the keys are integers, without zeros in front");
+                let text: String =
+                    column.as_string_opt::<i32>().map_or("", |texts| texts.value(row)).chars().take(40).collect();
+                let what = format!(
+                    "the edge ends in {text:?}, which is no key: the keys are integers, without zeros in front"
+                );
                 Error::broken(&crate::rules::END, what).at(at(row))
             })?,
         };
@@ -375,7 +381,8 @@ pub(crate) fn unread(findings: &mut Findings, names: &[String], blob: &Blob, tab
         return;
     }
     let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
-    let more = if names.len() > shown.len() { format!(" and {} more", names.len() - shown.len()) } else { String::new() };
+    let more =
+        if names.len() > shown.len() { format!(" and {} more", names.len() - shown.len()) } else { String::new() };
     let what = format!("not read, because the table {table} does not declare them: {}{more}", shown.join(", "));
     findings.push(&crate::rules::COLUMN, what, blob.place());
 }
@@ -387,11 +394,8 @@ fn repeated(columns: &[TableColumn]) -> Option<&str> {
 
 /// The dialect of a CSV file.
 fn dialect(declared: &ExternalTable, options: &TableOptions, blob: &Blob) -> Result<CsvDialect> {
-    let mut dialect = CsvDialect {
-        has_header: !options.headless,
-        literal_quotes: options.literal_quotes,
-        ..CsvDialect::default()
-    };
+    let mut dialect =
+        CsvDialect { has_header: !options.headless, literal_quotes: options.literal_quotes, ..CsvDialect::default() };
     dialect.null_words.extend(options.null.clone());
     if declared.hints.names.is_some() {
         dialect.names.clone_from(&declared.hints.names);

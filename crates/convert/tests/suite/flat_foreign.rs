@@ -35,9 +35,20 @@ fn message(files: &[(&str, &str)]) -> String {
 #[test]
 fn ends_are_found_by_name_anywhere() {
     for header in [
-        "id,source,dest", "id,src,trg", "id,start_id,end_id", "id,from_node,to_node", "id,SourceID,TargetID",
-        "id,source.id,target.id", "~id,~from,~to", "w,Subject,Object", "key,node_1,node_2", "id,u,v", "id,head,tail",
-        "id,source_name,target_name", "id,begin,end",
+        "id,source,dest",
+        "id,src,trg",
+        "id,start_id,end_id",
+        "id,from_node,to_node",
+        "id,SourceID,TargetID",
+        "id,source.id,target.id",
+        "~id,~from,~to",
+        "w,Subject,Object",
+        "key,node_1,node_2",
+        "id,u,v",
+        "id,head,tail",
+        "id,source_name,target_name",
+        "id,begin,end",
+        "id,source_id,target",
     ] {
         let home = directory(&[("nodes.csv", "id\n1\n2\n3\n"), ("edges.csv", &format!("{header}\n1,2,3\n2,3,1\n"))]);
         assert_eq!(ends(&home), [(json!(2), json!(3)), (json!(3), json!(1))], "{header}");
@@ -55,7 +66,10 @@ fn ends_that_no_name_tells_are_not_guessed() {
         ("id,person,friend", "the first two may be something else: id, person, friend"),
         ("person,weight,friend", "the first two may be something else"),
         ("1,2,3", "does not name the columns"),
-        ("from,to,source,target", "several pairs of columns could be source and target: source and target; from and to"),
+        (
+            "from,to,source,target",
+            "several pairs of columns could be source and target: source and target; from and to",
+        ),
         ("source,target,Source", "several pairs"),
     ] {
         let row = header.split(',').map(|_| "1").collect::<Vec<_>>().join(",");
@@ -92,7 +106,8 @@ fn numbers_of_json_keep_every_digit() {
     )
     .unwrap();
     let text = String::from_utf8(text).unwrap();
-    for digits in ["18446744073709551617", "12345678901234567890.12", "[18446744073709551617]", "18446744073709551615"] {
+    for digits in ["18446744073709551617", "12345678901234567890.12", "[18446744073709551617]", "18446744073709551615"]
+    {
         assert!(text.contains(digits), "{digits}: {text}");
     }
     let large = directory(&[
@@ -119,7 +134,8 @@ const EDGES: (&str, &str) = ("e.csv", ":START_ID,:END_ID,:TYPE\n1,2,T\n");
 
 #[test]
 fn types_of_neo4j_have_any_case_and_others_are_refused() {
-    let nodes = "id:ID,a:INT,b:STRING[],c:Boolean,d:DateTime,:Label\n1,7,x;y,TRUE,2020-01-01T00:00:00+02:00,P\n2,,,,,\n";
+    let nodes =
+        "id:ID,a:INT,b:STRING[],c:Boolean,d:DateTime,:Label\n1,7,x;y,TRUE,2020-01-01T00:00:00+02:00,P\n2,,,,,\n";
     let home = directory(&[("n.csv", nodes), EDGES]);
     let found = columns(open(home.path()).graph.graph());
     assert_eq!(found[0], "n(id Utf8): a int64, b list<string>, c bool, d timestamp[ns, UTC]");
@@ -173,7 +189,8 @@ fn cells_that_are_not_json_are_found_with_their_line() {
 fn columns_that_are_not_declared_are_told() {
     let csv = [("graph.pgq", MAPPING), ("n.csv", "id,v,extra,\"x y\"\n1,a,b,c\n")];
     let json_mapping = MAPPING.replace("CSV", "JSON").replace(".csv", ".jsonl");
-    let json = [("graph.pgq", &*json_mapping), ("n.jsonl", "{\"id\":1,\"v\":\"a\"}\n{\"id\":2,\"extra\":1,\"x y\":2}\n")];
+    let json =
+        [("graph.pgq", &*json_mapping), ("n.jsonl", "{\"id\":1,\"v\":\"a\"}\n{\"id\":2,\"extra\":1,\"x y\":2}\n")];
     for files in [csv, json] {
         let opened = open(directory(&files).path());
         assert_eq!(columns(opened.graph.graph()), ["n(id Int): v string"]);
@@ -291,6 +308,24 @@ fn headers_are_divided_by_what_is_not_quoted() {
     // Lines that end as on old Macs.
     let home = directory(&[("nodes.csv", "id,v\r1,2\r2,3\r"), ("edges.csv", "source,target\r1,2\r")]);
     assert_eq!(values(&home, "v"), [json!(2), json!(3)]);
+}
+
+/// A table of edges alone is an edge list, whose cells are those of a table.
+#[test]
+fn cells_of_edge_lists_are_those_of_tables() {
+    let home = directory(&[
+        ("a.csv", "source,target,v,n,tiny\na,b,\"\",18446744073709551616,1e-400\na,c,,1,1e-3\n"),
+        ("b.tsv", "source\ttarget\tv\n\"a\"\tb\t\"x\"\na\tc\ty\"\n"),
+    ]);
+    let of = |name: &str| -> Vec<Value> {
+        lines(&open(&home.path().join(name))).into_iter().filter(|line| line.get("edge").is_some()).collect()
+    };
+    let csv = of("a.csv");
+    assert_eq!(csv[0]["properties"], json!({"v": "", "n": "18446744073709551616", "tiny": "1e-400"}));
+    assert_eq!(csv[1]["properties"], json!({"n": "1", "tiny": "1e-3"}));
+    let tsv = of("b.tsv");
+    assert_eq!((&tsv[0]["ends"], &tsv[0]["properties"]["v"]), (&json!(["a", "b"]), &json!("x")));
+    assert_eq!((&tsv[1]["ends"], &tsv[1]["properties"]["v"]), (&json!(["a", "c"]), &json!("y\"")));
 }
 
 proptest! {

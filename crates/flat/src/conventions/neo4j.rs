@@ -63,11 +63,11 @@ impl<'a> Header<'a> {
             "localdatetime" if !is_list => DataType::Timestamp(TimeUnit::Nanosecond, None),
             "datetime" if !is_list => DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())),
             // Points, times and spans have no counterpart, and lists have only plain items.
-            "" | "string" | "char" | "point" | "date" | "time" | "localtime" | "datetime" | "localdatetime" | "duration" => {
-                DataType::Utf8
-            }
+            "" | "string" | "char" | "point" | "date" | "time" | "localtime" | "datetime" | "localdatetime"
+            | "duration" => DataType::Utf8,
             _ => {
-                let what = format!("the column {field} has the type {}, which Neo4j's admin import does not have", self.what);
+                let what =
+                    format!("the column {field} has the type {}, which Neo4j's admin import does not have", self.what);
                 return Err(Error::unsupported(what)
                     .at(file.name.as_str())
                     .hint("int, long, float, double, boolean, byte, short, char, string, point, date, localtime, time, localdatetime, datetime, duration, with [] for arrays")
@@ -81,9 +81,9 @@ impl<'a> Header<'a> {
         let is_utc = |zone: &str| ["", "Z", "UTC", "Etc/UTC", "GMT", "+00:00", "+0000", "+00"].contains(&zone);
         if let Some(zone) = zone.filter(|zone| matches!(what, "datetime" | "time") && !is_utc(zone)) {
             let what = format!("the column {field} has times of the zone {zone} in cells that do not name it");
-            return Err(Error::unsupported(what)
-                .at(file.name.as_str())
-                .hint("write the offset in each cell, 2020-01-01T00:00:00+01:00, and {timezone:UTC} or nothing in the header"));
+            return Err(Error::unsupported(what).at(file.name.as_str()).hint(
+                "write the offset in each cell, 2020-01-01T00:00:00+01:00, and {timezone:UTC} or nothing in the header",
+            ));
         }
         let is_list = is_list || self.is("LABEL");
         Ok(ColumnType::plain(if is_list { list_of(data_type) } else { data_type }))
@@ -99,9 +99,9 @@ fn only_one(file: &TableFile, own: &[Header<'_>], role: &str) -> Result<Option<u
     match (all.next(), all.next()) {
         (Some(first), Some(second)) => {
             let what = format!("the columns {} and {} are both :{role}", file.columns[first], file.columns[second]);
-            Err(Error::unsupported(what)
-                .at(file.name.as_str())
-                .hint(format!("make one column :{role} of them, and keep its parts as properties where they are needed")))
+            Err(Error::unsupported(what).at(file.name.as_str()).hint(format!(
+                "make one column :{role} of them, and keep its parts as properties where they are needed"
+            )))
         }
         (first, _) => Ok(first),
     }

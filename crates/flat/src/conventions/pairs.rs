@@ -9,7 +9,8 @@ use arrow_schema::DataType;
 use super::{BrokenFile, Guess, TableFile, only};
 use crate::sql::{ColumnType, Hints, Properties, TableOptions};
 
-const INIT: &str = "isomorph import init DIRECTORY > graph.pgq    write a mapping file, and correct SOURCE KEY and DESTINATION KEY";
+const INIT: &str =
+    "isomorph import init DIRECTORY > graph.pgq    write a mapping file, and correct SOURCE KEY and DESTINATION KEY";
 const NODE: &str = "node";
 const EDGE: &str = "edge";
 
@@ -25,13 +26,15 @@ const ENDS: &[(&[&str], &[&str])] = &[
     (&["source", "src"], &["target", "dst", "dest", "destination", "trg", "tgt", "sink"]),
     (&["from"], &["to"]),
     (&["subject"], &["object"]),
+];
+
+/// Names that are ends where no others are: they may also be times, speeds and words.
+const WEAK_ENDS: &[(&[&str], &[&str])] = &[
     (&["head"], &["tail"]),
     (&["u"], &["v"]),
     (&["node1"], &["node2"]),
+    (&["start", "begin"], &["end"]),
 ];
-
-/// Names that are ends where no others are: they may also be times.
-const WEAK_ENDS: &[(&[&str], &[&str])] = &[(&["start", "begin"], &["end"])];
 
 /// What names of ends end with: the first that both have counts.
 const SUFFIXES: &[&str] = &["", "id", "node", "nodeid", "vertex", "vertexid", "key", "index", "idx", "name"];
@@ -41,8 +44,31 @@ const HALVES: &[&str] = &["source", "src", "from", "to", "target", "dst", "dest"
 
 /// Names of columns that are no ends.
 const NO_ENDS: &[&str] = &[
-    "", "id", "edgeid", "eid", "key", "index", "idx", "weight", "w", "value", "label", "type", "kind", "name", "relation", "rel",
-    "predicate", "date", "time", "timestamp", "year", "since", "count", "directed", "direction",
+    "",
+    "id",
+    "edgeid",
+    "eid",
+    "key",
+    "index",
+    "idx",
+    "weight",
+    "w",
+    "value",
+    "label",
+    "type",
+    "kind",
+    "name",
+    "relation",
+    "rel",
+    "predicate",
+    "date",
+    "time",
+    "timestamp",
+    "year",
+    "since",
+    "count",
+    "directed",
+    "direction",
 ];
 
 /// Properties of KGX that have several values, divided by `|` (KGX format, "multivalued").
@@ -160,8 +186,16 @@ fn named_ends<'a>(file: &'a TableFile) -> Result<Option<(&'a str, &'a str)>> {
             let (sources, targets) = (all(sources), all(targets));
             found.extend(sources.iter().flat_map(|source| targets.iter().map(|target| (*source, *target))));
             if !found.is_empty() {
-                break;
+                return found;
             }
+        }
+        // One may have a suffix and the other none: `source_id`, `target`.
+        let any = |stems: &[&str]| -> Vec<&'a str> {
+            let suffixes = SUFFIXES.iter().filter(|suffix| **suffix != "name");
+            suffixes.flat_map(|suffix| stems.iter().flat_map(|stem| of(stem, suffix)).collect::<Vec<_>>()).collect()
+        };
+        if let ([source], [target]) = (any(sources).as_slice(), any(targets).as_slice()) {
+            found.push((*source, *target));
         }
         found
     };
@@ -175,7 +209,9 @@ fn named_ends<'a>(file: &'a TableFile) -> Result<Option<(&'a str, &'a str)>> {
         [one] => Ok(Some(*one)),
         [] => match names.iter().position(|name| is_half(&name)) {
             None => Ok(None),
-            Some(at) => refused(format!("the column {} is one end of edges, and no column is the other", file.columns[at])),
+            Some(at) => {
+                refused(format!("the column {} is one end of edges, and no column is the other", file.columns[at]))
+            }
         },
         several => {
             let shown: Vec<String> = several.iter().map(|(source, target)| format!("{source} and {target}")).collect();
@@ -188,7 +224,9 @@ fn named_ends<'a>(file: &'a TableFile) -> Result<Option<(&'a str, &'a str)>> {
 pub(super) fn broken(files: &[TableFile], broken: Vec<BrokenFile>) -> Option<Error> {
     let is_called = |stem: &str, names: &[&str]| {
         let stem = stem.to_ascii_lowercase();
-        names.iter().any(|name| stem.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with(['_', '-'])))
+        names
+            .iter()
+            .any(|name| stem.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with(['_', '-'])))
     };
     let stems = files.iter().map(|file| file.stem.as_str()).chain(broken.iter().map(|file| file.stem.as_str()));
     let has = |names: &[&str]| stems.clone().any(|stem| is_called(stem, names));
@@ -227,13 +265,20 @@ pub(super) fn plain(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
     let (source, target) = match (pair, edge.columns.as_slice()) {
         (Some(pair), _) => pair,
         (None, [first, second, ..])
-            if first != second && (draft || [first, second].iter().all(|name| !NO_ENDS.contains(&normal(name).as_str()))) =>
+            if first != second
+                && (draft || [first, second].iter().all(|name| !NO_ENDS.contains(&normal(name).as_str()))) =>
         {
             (first.as_str(), second.as_str())
         }
         _ => {
-            let what = format!("no columns are called source and target, and the first two may be something else: {}", edge.columns.join(", "));
-            return Err(Error::usage(what).at(edge.name.as_str()).hint("rename the columns to source and target").hint(INIT));
+            let what = format!(
+                "no columns are called source and target, and the first two may be something else: {}",
+                edge.columns.join(", ")
+            );
+            return Err(Error::usage(what)
+                .at(edge.name.as_str())
+                .hint("rename the columns to source and target")
+                .hint(INIT));
         }
     };
     let mut guess = Guess::new("two tables, nodes and edges");

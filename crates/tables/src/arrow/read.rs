@@ -218,7 +218,8 @@ fn rows_of(blob: &Blob, block: &Block, end: u64, expanded: u64) -> Result<u64> {
     let batch = batch.ok_or_else(|| broken("a block is no record batch"))?;
     let rows = u64::try_from(batch.length()).map_err(|_| broken("a batch has a negative number of rows"))?;
     // A row takes one bit at least: what claims more is not believed.
-    let bytes = if batch.compression().is_some() { expanded } else { u64::try_from(block.bodyLength()).unwrap_or_default() };
+    let bytes =
+        if batch.compression().is_some() { expanded } else { u64::try_from(block.bodyLength()).unwrap_or_default() };
     let most = bytes.saturating_mul(8);
     if rows > most { Err(broken(format!("a batch of {most} bits has {rows} rows"))) } else { Ok(rows) }
 }

@@ -166,7 +166,8 @@ impl JsonBatches {
             let values: Vec<Option<&str>> =
                 places.iter().map(|place| place.clone().map(|place| &text[place])).collect();
             let raw = self.file.raw.contains(declared.name());
-            let column = if raw { Ok(texts(&values)) } else { parse(declared.data_type(), self.file.refuse_zones, &values) };
+            let column =
+                if raw { Ok(texts(&values)) } else { parse(declared.data_type(), self.file.refuse_zones, &values) };
             let column = column.map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
             if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {
                 let row = (0..null.len()).find(|row| null.is_null(*row)).unwrap_or_default();

@@ -29,11 +29,7 @@ pub(super) fn is_writable(data_type: &DataType) -> bool {
 }
 
 /// Parses a column of `data_type`, one JSON text per value; `None` where the key was missing.
-pub(super) fn parse(
-    data_type: &DataType,
-    refuse_zones: bool,
-    values: &[Option<&str>],
-) -> Result<ArrayRef, Refused> {
+pub(super) fn parse(data_type: &DataType, refuse_zones: bool, values: &[Option<&str>]) -> Result<ArrayRef, Refused> {
     if let DataType::List(item) = data_type {
         return lists(item, refuse_zones, values);
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, GenericByteBuilder, PrimitiveBuilder};
 use arrow_array::types::{
-    ArrowPrimitiveType, BinaryType, ByteArrayType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type, Time32MillisecondType, Time32SecondType,
+    ArrowPrimitiveType, BinaryType, ByteArrayType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type, Time32MillisecondType, Time32SecondType,
     Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type, Utf8Type,
 };
@@ -195,11 +195,13 @@ fn bytes<'a, T: ByteArrayType<Native = [u8]>>(
 
 fn refused(row: usize, text: &[u8], data_type: &DataType) -> Refused {
     let is_number = || std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok());
-    let is_zoned =
-        || matches!(data_type, DataType::Timestamp(unit, None) if has_zone(text) && parse_timestamp(text, unit).is_some());
+    let is_zoned = || matches!(data_type, DataType::Timestamp(unit, None) if has_zone(text) && parse_timestamp(text, unit).is_some());
     let reason = match data_type.is_floating() && is_number() {
         _ if is_zoned() => {
-            format!("{} has a time zone, and the column has timestamps without one: declare WITH TIME ZONE", excerpt(text))
+            format!(
+                "{} has a time zone, and the column has timestamps without one: declare WITH TIME ZONE",
+                excerpt(text)
+            )
         }
         true => format!("{} is too large for {data_type}", excerpt(text)),
         false => format!("{} is not a value of type {data_type}", excerpt(text)),

@@ -160,3 +160,55 @@ def test_types_of_csv_columns_are_those_of_pandas(isomorph: Isomorph, tmp_path: 
         assert ours[name] == TYPES[kind], name
         if kind is not None:
             assert str(found[name].dtype) in (kind, "object" if kind == "str" else kind), name
+
+
+def test_durations_and_zones_of_pandas_stay(isomorph: Isomorph, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.DataFrame({"id": [1, 2], "td": pandas.to_timedelta(["1 s", "1 min"])})
+    frame["at"] = pandas.to_datetime(["2020-01-01", "2020-06-01"]).tz_localize("Europe/Stockholm")
+    edges = pandas.DataFrame({"source": [1], "target": [2]})
+    (tmp_path / "in").mkdir()
+    frame.to_parquet(tmp_path / "in" / "nodes.parquet")
+    edges.to_parquet(tmp_path / "in" / "edges.parquet")
+    out = isomorph.convert(tmp_path / "in", tmp_path / "out", "--to", "parquet")
+    found = pandas.read_parquet(out / "node.parquet")
+    assert list(found.dtypes.astype(str)) == list(frame.dtypes.astype(str))
+    assert found.to_dict("records") == frame.to_dict("records")
+    assert not (out / "_isomorph").exists()
+
+
+def test_the_unit_of_a_duration_counts(isomorph: Isomorph, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    for unit in ("us", "ms"):
+        (tmp_path / unit).mkdir()
+        nodes = pyarrow.table({"id": [1, 2], "td": pyarrow.array([1, 2], pyarrow.duration(unit))})
+        parquet.write_table(nodes, tmp_path / unit / "nodes.parquet")
+        parquet.write_table(pyarrow.table({"source": [1], "target": [2]}), tmp_path / unit / "edges.parquet")
+    assert isomorph.content(tmp_path / "us") != isomorph.content(tmp_path / "ms")
+
+
+def test_feather_as_pyarrow_writes_it(isomorph: Isomorph, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    feather = pytest.importorskip("pyarrow.feather", reason="pyarrow is not installed")
+    rows = range(100_000)
+    nodes = pyarrow.table({"id": list(rows), "s": ["x" * (at % 50) for at in rows], "n": [None if at % 7 else at for at in rows]})
+    edges = pyarrow.table({"source": list(rows), "target": [at * 7 % 100_000 for at in rows]})
+    found = {}
+    for codec in ("uncompressed", "lz4", "zstd"):
+        (tmp_path / codec).mkdir()
+        for name, table in (("nodes", nodes), ("edges", edges)):
+            feather.write_feather(table, tmp_path / codec / f"{name}.feather", compression=codec)
+        found[codec] = isomorph.content(tmp_path / codec)
+    assert len(set(found.values())) == 1, found
+
+
+def test_what_tables_do_not_hold_is_named_with_its_column(isomorph: Isomorph, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    for kind, value in {"interval": "interval 1 day", "map": "map {'a': 1}"}.items():
+        folder = tmp_path / kind
+        folder.mkdir()
+        duckdb.sql(f"COPY (SELECT 1 AS id, {value} AS v) TO '{folder}/nodes.parquet'")
+        duckdb.sql(f"COPY (SELECT 1 AS source, 1 AS target) TO '{folder}/edges.parquet'")
+        error = isomorph.error("info", folder, expect=3)
+        assert (error["place"]["file"], error["place"]["field"]) == ("nodes.parquet", "v"), error

@@ -9,7 +9,7 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringB
 use arrow_schema::DataType;
 use isomorph_model::{Property, ValueKind};
 
-use crate::line::{float, integer, is_exact, trimmed};
+use crate::line::{float, integer, is_exact, is_null, trimmed};
 use crate::python::Value;
 
 /// The type of values.
@@ -52,8 +52,8 @@ impl Seen {
     }
 
     /// Adds a field of a column.
-    pub fn field(&mut self, text: &str) {
-        if text.is_empty() {
+    pub fn field(&mut self, text: &Cow<'_, str>) {
+        if is_null(text) {
             return;
         }
         self.count += 1;
@@ -166,22 +166,25 @@ impl Column {
     }
 
     /// Appends a field; returns false if it has another type.
-    pub fn push_field(&mut self, text: &str) -> bool {
-        if text.is_empty() {
+    pub fn push_field(&mut self, text: &Cow<'_, str>) -> bool {
+        if is_null(text) {
             self.push_null();
             return true;
         }
         match self {
-            Column::Text(column) | Column::Json(column) => column.append_value(text),
+            Column::Text(column) | Column::Json(column) => column.append_value(&**text),
             Column::Int(column) => match integer(trimmed(text)) {
                 Some(value) => column.append_value(value),
                 None => return false,
             },
-            Column::Float(column) => match float(trimmed(text)) {
-                Some(value) => column.append_value(value),
-                None => return false,
-            },
-            Column::Bool(column) => match text {
+            // Integers beside floats are those that a double is: see `Seen::is_torn`.
+            Column::Float(column) => {
+                match integer(trimmed(text)).map(|value| value as f64).or_else(|| float(trimmed(text))) {
+                    Some(value) => column.append_value(value),
+                    None => return false,
+                }
+            }
+            Column::Bool(column) => match &**text {
                 "true" | "True" => column.append_value(true),
                 "false" | "False" => column.append_value(false),
                 _ => return false,

@@ -6,7 +6,7 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Location, Scheme};
 use isomorph_tables::PackedFile;
 
-use crate::line::{Separator, content, float, integer, split, trimmed, with_dictionary, without_comment};
+use crate::line::{Separator, content, float, integer, split, trimmed, unquoted, with_dictionary, without_comment};
 use crate::{python, rules};
 
 /// Number of first bytes that are inspected.
@@ -192,7 +192,10 @@ impl Layout {
         let end = if is_whole { text.len() } else { memchr::memrchr(b'\n', text)? };
         let text = std::str::from_utf8(text.get(..end)?).ok()?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        if is_foreign(text) || text.contains('\0') {
+        // Excel's first line `sep=,` is neither a header nor an edge.
+        let is_separator_line =
+            |line: &str| line.trim_end().len() <= 5 && line.to_ascii_lowercase().starts_with("sep=");
+        if is_foreign(text) || text.contains('\0') || text.lines().next().is_some_and(is_separator_line) {
             return None;
         }
         let is_content = |line: &&str| content(line, true).is_some();
@@ -218,7 +221,12 @@ impl Layout {
         }
         let are_integers = |own: &Vec<Cow<'_, str>>| own.iter().take(2).all(|end| integer(trimmed(end)).is_some());
         let says_so = comments.names.len() == width;
-        let first: Vec<String> = fields.first()?.iter().map(|name| trimmed(name).to_owned()).collect();
+        let is_tab = separator == Separator::Tab;
+        let name = |field: &Cow<'_, str>| match is_tab {
+            true => unquoted(trimmed(field)).into_owned(),
+            false => trimmed(field).to_owned(),
+        };
+        let first: Vec<String> = fields.first()?.iter().map(name).collect();
         // With blanks as separators, no line is a header: `u v` could be an edge.
         let may_be_header =
             !says_so && separator != Separator::Blanks && first.iter().all(|name| name.parse::<f64>().is_err());
@@ -237,10 +245,14 @@ impl Layout {
             _ => (0, 1),
         };
         if layout.has_header {
+            // Tables with a header are written by programs that quote; what SNAP and NetworkX write is not quoted.
+            if is_tab {
+                layout.separator = Separator::QuotedTab;
+            }
             // There are no comments after a header.
             let below = text.split('\n').skip_while(|line| !is_content(line)).skip(1);
             let below: Vec<&str> = below.filter_map(|line| content(line, false)).collect();
-            fields = divided(&below, separator)?;
+            fields = divided(&below, layout.separator)?;
             if fields.first().is_some_and(|own| own.len() != width) {
                 return None;
             }

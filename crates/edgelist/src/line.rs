@@ -9,6 +9,8 @@ pub(crate) enum Separator {
     Blanks,
     /// One tab; a field may contain blanks, or be empty.
     Tab,
+    /// One tab below a header; a field may be quoted.
+    QuotedTab,
     /// One comma; a field may be quoted.
     Comma,
 }
@@ -17,7 +19,7 @@ impl Separator {
     pub fn words(self) -> &'static str {
         match self {
             Separator::Blanks => "fields separated by blanks",
-            Separator::Tab => "fields separated by tabs",
+            Separator::Tab | Separator::QuotedTab => "fields separated by tabs",
             Separator::Comma => "fields separated by commas",
         }
     }
@@ -61,9 +63,18 @@ pub(crate) fn split<'a>(line: &'a str, separator: Separator, out: &mut Vec<Cow<'
     match separator {
         Separator::Blanks => out.extend(line.split([' ', '\t']).filter(|field| !field.is_empty()).map(Cow::Borrowed)),
         Separator::Tab => out.extend(line.split('\t').map(Cow::Borrowed)),
+        Separator::QuotedTab => out.extend(line.split('\t').map(unquoted)),
         Separator::Comma => return commas(line, out),
     }
     true
+}
+
+/// A field without the quotation marks that enclose it; any other field as it is.
+pub(crate) fn unquoted(field: &str) -> Cow<'_, str> {
+    match field.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(inner) if !inner.replace("\"\"", "").contains('"') => Cow::Owned(inner.replace("\"\"", "\"")),
+        _ => Cow::Borrowed(field),
+    }
 }
 
 fn commas<'a>(mut rest: &'a str, out: &mut Vec<Cow<'a, str>>) -> bool {
@@ -99,7 +110,7 @@ fn commas<'a>(mut rest: &'a str, out: &mut Vec<Cow<'a, str>>) -> bool {
                 None => break,
             }
         }
-        out.push(field);
+        out.push(if field.is_empty() { Cow::Owned(String::new()) } else { field });
         match left.strip_prefix(',') {
             Some(more) => rest = more,
             None => return left.is_empty(),
@@ -121,7 +132,7 @@ pub(crate) fn with_dictionary(line: &str, separator: Separator) -> Option<(&str,
         before.strip_suffix(mark).unwrap_or(before).split(mark).collect::<Vec<_>>()
     };
     let ends = match separator {
-        Separator::Tab => divided_by('\t'),
+        Separator::Tab | Separator::QuotedTab => divided_by('\t'),
         Separator::Comma if before.contains('"') => return None,
         Separator::Comma => divided_by(','),
         Separator::Blanks => before.split([' ', '\t']).filter(|field| !field.is_empty()).collect(),
@@ -148,16 +159,29 @@ pub(crate) fn is_exact(magnitude: u128) -> bool {
     magnitude == 0 || u128::BITS - magnitude.leading_zeros() - magnitude.trailing_zeros() <= f64::MANTISSA_DIGITS
 }
 
-/// Parses a float; a number with leading zeros is a code, not a number.
+/// Whether a field is null: an empty one that is not quoted.
+pub(crate) fn is_null(field: &Cow<'_, str>) -> bool {
+    // [`split`] owns the empty text of a quoted field.
+    matches!(field, Cow::Borrowed(""))
+}
+
+/// Parses a float that loses no digit and is in range; a number with leading zeros is a code, not a number.
 pub(crate) fn float(text: &str) -> Option<f64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text).as_bytes();
     match digits {
         [b'0', b'0'..=b'9', ..] => None,
         [b'0'..=b'9' | b'.', ..] => {
-            // An integer with many digits may lose the last of them.
-            let is_long = digits.len() > 15 && digits.iter().all(u8::is_ascii_digit);
-            let is_exact = !is_long || text.trim_start_matches(['-', '+']).parse().is_ok_and(is_exact);
-            if is_exact { text.parse().ok() } else { None }
+            let mantissa = digits.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
+            let is_whole = mantissa.len() == digits.len() && !mantissa.contains(&b'.');
+            // Zeros at either end are not significant, except at the end of an integer, which is written out.
+            let (mut count, mut zeros) = (0, 0);
+            for digit in mantissa.iter().filter(|byte| byte.is_ascii_digit()) {
+                zeros = if *digit == b'0' && count > 0 && !is_whole { zeros + 1 } else { 0 };
+                count += usize::from(count > 0 || *digit != b'0');
+            }
+            let most = if is_whole { 15 } else { 17 };
+            let is_kept = |value: &f64| value.is_finite() && (*value != 0.0 || count == 0) && count - zeros <= most;
+            text.parse().ok().filter(is_kept)
         }
         _ => match text {
             "nan" | "NaN" => Some(f64::NAN),
@@ -185,6 +209,7 @@ mod tests {
         assert_eq!(fields("a,\"b \"\"x\"\", y\",, c", Separator::Comma), ["a", "b \"x\", y", "", " c"]);
         assert_eq!(fields("", Separator::Comma), [""]);
         assert_eq!(fields("\"\"", Separator::Comma), [""]);
+        assert_eq!(fields("\"a\"\t\"b \"\"c\"\"\"\t\"d\t\"\"", Separator::QuotedTab), ["a", "b \"c\"", "\"d", ""]);
         for line in ["\"a", "\"a\"b,c", "\"a\" ,b", "a, \"b\""] {
             assert!(!split(line, Separator::Comma, &mut Vec::new()), "{line}");
         }
@@ -205,9 +230,11 @@ mod tests {
         assert_eq!(integers, [Some(0), None, None, None, Some(-7), Some(i64::MAX), None, None]);
         let floats = ["0", "0.5", ".5", "0012", "1e3", "-0.0", "9007199254740993", "abc", "1x"].map(float);
         assert_eq!(floats, [Some(0.0), Some(0.5), Some(0.5), None, Some(1000.0), Some(-0.0), None, None, None]);
-        assert_eq!(
-            ["1234567890123456", "18446744073709551616"].map(float),
-            [Some(1234567890123456.0), Some(2f64.powi(64))]
-        );
+        // What a double would round, or print in another way, stays text.
+        let kept = ["1234567890123456", "18446744073709551616", "12345678901234567890.12", "0.1234567890123456789"];
+        assert_eq!(kept.map(float), [None; 4]);
+        assert_eq!(["1e400", "1e-400", "-1e999"].map(float), [None; 3]);
+        let floats = ["0e-400", "0.50000000000000000000", "12345678901234567e3"].map(float);
+        assert_eq!(floats, [Some(0.0), Some(0.5), Some(12345678901234567e3)]);
     }
 }

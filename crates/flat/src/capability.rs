@@ -5,6 +5,8 @@ use isomorph_model::capability::{Capability, Directions, Scalar, Values};
 use isomorph_model::{Cardinality, KeyKind, Property, ValueKind};
 use isomorph_tables::Encoding;
 
+use crate::sql::{ColumnType, has_name};
+
 const LEAST: Capability = Capability {
     node_types: true,
     edge_types: true,
@@ -95,6 +97,10 @@ const TYPED_SCALARS: &[Scalar] = &[
     Scalar::Time(TimeUnit::Millisecond),
     Scalar::Time(TimeUnit::Microsecond),
     Scalar::Time(TimeUnit::Nanosecond),
+    Scalar::Duration(TimeUnit::Second),
+    Scalar::Duration(TimeUnit::Millisecond),
+    Scalar::Duration(TimeUnit::Microsecond),
+    Scalar::Duration(TimeUnit::Nanosecond),
 ];
 
 const TYPED_VALUES: Values =
@@ -113,8 +119,11 @@ pub fn holds(encoding: Encoding, property: &Property) -> bool {
         Encoding::Csv => is_text_scalar,
     };
     match (&property.kind, &property.data_type, property.cardinality) {
-        (ValueKind::Plain, DataType::List(item), Cardinality::List | Cardinality::Set) => {
-            encoding != Encoding::Csv && scalar(item.data_type())
+        // Where SQL has no name for the items, nothing says of a list that it is a set.
+        (ValueKind::Plain, list @ DataType::List(item), cardinality @ (Cardinality::List | Cardinality::Set)) => {
+            let ty = ColumnType { cardinality, ..ColumnType::plain(list.clone()) };
+            let is_said = cardinality == Cardinality::List || has_name(&ty);
+            encoding != Encoding::Csv && scalar(item.data_type()) && is_said
         }
         (ValueKind::Plain, data_type, Cardinality::Single) => scalar(data_type),
         (ValueKind::Tensor { .. } | ValueKind::Raw, _, _) => false,
@@ -147,7 +156,12 @@ fn is_json_scalar(data_type: &DataType) -> bool {
 fn is_typed_scalar(data_type: &DataType) -> bool {
     use DataType as T;
     let more = match data_type {
-        T::Binary | T::Time32(TimeUnit::Millisecond) | T::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond) => true,
+        // Parquet keeps these types in the embedded schema.
+        T::Timestamp(unit, Some(_)) => *unit != TimeUnit::Second,
+        T::Duration(_)
+        | T::Binary
+        | T::Time32(TimeUnit::Millisecond)
+        | T::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond) => true,
         // SQL has no negative scale.
         T::Decimal128(precision, scale) => u8::try_from(*scale).is_ok_and(|scale| scale <= *precision),
         _ => false,

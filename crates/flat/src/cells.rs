@@ -94,6 +94,20 @@ impl Items {
     }
 }
 
+/// The integers of a column of texts, each as it is written when it is a key: `01` is not `1`. Or the row of a cell that is none.
+pub(crate) fn integers(column: &ArrayRef, to: &DataType) -> std::result::Result<ArrayRef, usize> {
+    let texts = column.as_string_opt::<i32>().ok_or(0usize)?;
+    let is_written = |text: &str| text.parse::<i128>().is_ok_and(|number| number.to_string() == text);
+    if let Some(row) = (0..texts.len()).find(|row| texts.is_valid(*row) && !is_written(texts.value(*row))) {
+        return Err(row);
+    }
+    let integers = cast_with_options(column, to, &CastOptions::default()).map_err(|_| 0usize)?;
+    match (0..texts.len()).find(|row| texts.is_valid(*row) && integers.is_null(*row)) {
+        Some(row) => Err(row),
+        None => Ok(integers),
+    }
+}
+
 /// The lists of a column of texts; or the row of a cell that is none, and why.
 pub(crate) fn split(column: &ArrayRef, how: &Split) -> std::result::Result<ArrayRef, (usize, String)> {
     let texts = column.as_string_opt::<i32>().ok_or_else(|| (0, "the column is no text".to_owned()))?;
@@ -159,6 +173,15 @@ mod tests {
 
     fn column(texts: &[Option<&str>]) -> ArrayRef {
         Arc::new(StringArray::from(texts.to_vec()))
+    }
+
+    #[test]
+    fn integers_are_as_they_are_written() {
+        let all = integers(&column(&[Some("1"), None, Some("-7"), Some("0")]), &DataType::Int8).unwrap();
+        assert_eq!(all.as_primitive::<arrow_array::types::Int8Type>().values()[2], -7);
+        for text in ["01", "+1", "1.0", "-0", "", " 1", "300", "x"] {
+            assert_eq!(integers(&column(&[Some("1"), Some(text)]), &DataType::Int8).unwrap_err(), 1, "{text}");
+        }
     }
 
     #[test]

@@ -34,8 +34,8 @@ pub use write::{TablesWriter, WriteOptions};
 pub fn detect(location: &Location) -> Result<Option<Encoding>> {
     match open::find(location) {
         Ok(found) => Ok(found.and_then(|found| found.script.tables.first().map(|table| table.encoding))),
-        // What is wrong with a mapping file, its reader says best; so do several candidates.
-        Err(error) if error.broken_rule() == Some(&rules::MAPPING) || error.kind() == Kind::Usage => {
+        // What is wrong with a mapping file or a table, its reader says best; so do several candidates.
+        Err(error) if matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge | Kind::Usage) => {
             Ok(Some(Encoding::Csv))
         }
         Err(error) => Err(error),
@@ -60,7 +60,7 @@ pub fn owns(directory: &Location, names: &[&str]) -> Result<bool> {
 /// # Errors
 /// When the location is none that a mapping file or a convention makes a graph of, or cannot be read. Texts are read once.
 pub fn mapping_of(location: &Location) -> Result<String> {
-    let tables = Tables::open(location, OpenOptions::default())?;
+    let tables = Tables::draft(location, OpenOptions::default())?;
     let mut text = String::new();
     for (what, fact) in tables.recognised() {
         text.push_str(&format!("-- {what}: {fact}\n"));

@@ -1,18 +1,18 @@
 //! Opens tables as a graph: by a mapping file, or by a convention.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::{Direction, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property};
 use isomorph_storage::{Budget, Location, Root, Scratch, check_relative, limits};
 
 use crate::keys::Keys;
+use crate::source::label_column;
 use crate::sql::{Edge, ExternalTable, Properties, Script, TableOptions, Vertex, parse};
 use crate::survey::RELATIONS;
-use crate::table::Table;
+use crate::table::{Table, unread};
 
 /// The name of the mapping file that is written beside tables.
 pub const MAPPING: &str = "graph.pgq";
@@ -59,6 +59,8 @@ pub struct Tables {
     pub(crate) keys: Vec<OnceLock<Keys>>,
     pub(crate) options: OpenOptions,
     recognised: Vec<(String, String)>,
+    /// What is read in part.
+    pub(crate) findings: Findings,
     mapping: Option<String>,
     script: Script,
 }
@@ -105,6 +107,11 @@ pub fn is_mapping(name: &str) -> bool {
 /// # Errors
 /// When it cannot be read, a mapping file is wrong, or a directory has several of them.
 pub(crate) fn find(location: &Location) -> Result<Option<Found>> {
+    find_or_draft(location, false)
+}
+
+/// The same; with `draft`, a convention guesses what no name tells.
+fn find_or_draft(location: &Location, draft: bool) -> Result<Option<Found>> {
     let name = location.file_name().to_owned();
     if is_mapping(&name) && !location.as_path().is_some_and(std::path::Path::is_dir) {
         let directory =
@@ -123,7 +130,7 @@ pub(crate) fn find(location: &Location) -> Result<Option<Found>> {
     let mappings: Vec<&str> =
         files.iter().filter(|file| !file.is_dir && is_mapping(&file.name)).map(|file| file.name.as_str()).collect();
     match mappings.as_slice() {
-        [] => crate::conventions::guess(root, &files),
+        [] => crate::conventions::guess(root, &files, draft),
         [one] => {
             let name = (*one).to_owned();
             read(root, name).map(Some)
@@ -152,12 +159,25 @@ impl Tables {
     /// # Errors
     /// When the files cannot be read, or are no graph.
     pub fn open(location: &Location, options: OpenOptions) -> Result<Tables> {
-        let found = find(location)?.ok_or_else(|| {
+        Tables::of(find(location)?, location, options)
+    }
+
+    /// The same where nothing but names is read: what a convention does not know is guessed.
+    ///
+    /// # Errors
+    /// As [`Tables::open`].
+    pub(crate) fn draft(location: &Location, options: OpenOptions) -> Result<Tables> {
+        Tables::of(find_or_draft(location, true)?, location, options)
+    }
+
+    fn of(found: Option<Found>, location: &Location, options: OpenOptions) -> Result<Tables> {
+        let found = found.ok_or_else(|| {
             Error::unsupported("these are no tables that a mapping file or a convention makes a graph of")
                 .at(location.to_string())
                 .hint("write a mapping file, graph.pgq: CREATE EXTERNAL TABLE …, CREATE PROPERTY GRAPH …")
         })?;
-        Opening { found, options, opened: Vec::new(), by_name: HashMap::new() }.open()
+        let findings = Findings::keeping(8);
+        Opening { found, options, opened: Vec::new(), by_name: HashMap::new(), findings }.open()
     }
 
     /// What was recognised, and by what: a line each, subject and fact.
@@ -192,6 +212,7 @@ struct Opening {
     options: OpenOptions,
     opened: Vec<Table>,
     by_name: HashMap<String, usize>,
+    findings: Findings,
 }
 
 impl Opening {
@@ -228,11 +249,30 @@ impl Opening {
                 edges.push(own);
             }
         }
+        self.unread(&nodes, &edges);
         let keys = nodes.iter().map(|_| OnceLock::new()).collect();
         // What a convention has found is said in full.
         for table in script.tables.iter_mut().filter(|table| table.columns.is_empty()) {
             let Some(opened) = self.by_name.get(&table.name).and_then(|at| self.opened.get(*at)) else { continue };
-            table.columns = opened.declared();
+            (table.columns, table.options) = (opened.declared(), opened.options.written());
+        }
+        // A column whose type SQL cannot say is not declared, and a property only where it is listed.
+        let listed = |table: &str, said: &mut Properties, own: &[Property], columns: &[usize]| {
+            let Some(opened) = self.by_name.get(table).and_then(|at| self.opened.get(*at)) else { return };
+            let is_untold = |at: &usize| opened.columns.get(*at).is_some_and(|own| !own.is_declarable());
+            if *said == Properties::All && columns.iter().any(is_untold) {
+                let name =
+                    |(at, own): (&usize, &Property)| Some((opened.columns.get(*at)?.name.clone(), own.name.clone()));
+                *said = Properties::Listed(columns.iter().zip(own).filter_map(name).collect());
+            }
+        };
+        for ((vertex, own), ty) in script.graph.vertices.iter_mut().zip(&nodes).zip(&graph.nodes) {
+            listed(&vertex.table, &mut vertex.properties, &ty.properties, &own.properties);
+        }
+        for edge in &mut script.graph.edges {
+            let at = self.by_name.get(&edge.table);
+            let Some(own) = edges.iter().position(|own| Some(&own.table) == at) else { continue };
+            listed(&edge.table, &mut edge.properties, &graph.edges[own].properties, &edges[own].properties);
         }
         let (recognised, mapping) = (self.found.recognised, self.found.file);
         Ok(Tables {
@@ -243,9 +283,26 @@ impl Opening {
             keys,
             options: self.options,
             recognised,
+            findings: self.findings,
             mapping,
             script,
         })
+    }
+
+    /// Notes columns that files have and the mapping file neither declares nor lists.
+    fn unread(&mut self, nodes: &[Nodes], edges: &[Edges]) {
+        for (at, table) in self.opened.iter().enumerate() {
+            let of_nodes = nodes.iter().filter(|own| own.table == at);
+            let of_nodes = of_nodes.flat_map(|own| own.properties.iter().copied().chain([own.key]).chain(own.labels));
+            let of_edges = edges.iter().filter(|own| own.table == at).flat_map(|own| {
+                let roles = own.directed.into_iter().chain(own.relation.as_ref().map(|(column, _)| *column));
+                own.properties.iter().copied().chain(own.ends).chain(roles)
+            });
+            let read: HashSet<usize> = of_nodes.chain(of_edges).collect();
+            let others = table.columns.iter().enumerate().filter(|(at, own)| own.undeclared && !read.contains(at));
+            let others: Vec<String> = others.map(|(_, own)| own.name.clone()).collect();
+            unread(&mut self.findings, &others, &table.blob, &table.name);
+        }
     }
 
     /// Opens a table once, though several elements may be in it.
@@ -264,7 +321,7 @@ impl Opening {
         let declared = declared(name, at, script, file)?;
         let options = TableOptions::of(declared, file)?;
         let blob = self.blob(declared, file)?;
-        let table = Table::open(declared, options, blob, known, keys, file)?;
+        let table = Table::open(declared, options, blob, known, keys, file, &mut self.findings)?;
         let at = self.opened.len();
         self.opened.push(table);
         self.by_name.insert(name.to_owned(), at);
@@ -284,6 +341,10 @@ impl Opening {
                     if error.broken_rule() == Some(&isomorph_storage::PATH_ESCAPE) && self.options.allow_outside => {}
                 found => return found,
             }
+        }
+        if matches!(location, "." | "") || location.ends_with('/') {
+            let what = format!("the table {} is a directory: tables are single files", declared.name);
+            return Err(declared.at.error(file, what).hint("LOCATION 'people.csv'"));
         }
         if !self.options.allow_outside {
             let what =
@@ -322,7 +383,8 @@ impl Opening {
             }
             DataType::Utf8 if !row_keys => Key::utf8().named(key_called),
             other => {
-                let what = format!("keys are integers or text, and {key_name} is of type {other}");
+                let what =
+                    format!("keys are integers or text, and {key_name} of the table {} is of type {other}", table.name);
                 return Err(vertex.at.error(file, what));
             }
         };
@@ -369,7 +431,10 @@ impl Opening {
             let wanted = &self.opened[key.table].columns[key.key].ty.data_type;
             if found.is_integer() != wanted.is_integer() || !(found.is_integer() || *found == DataType::Utf8) {
                 let name = &table.columns[*end].name;
-                let what = format!("{name} is of type {found}, and the keys that it names are of type {wanted}");
+                let what = format!(
+                    "{name} of the table {} is of type {found}, and the keys that it names are of type {wanted}",
+                    table.name
+                );
                 return Err(edge.at.error(file, what));
             }
         }
@@ -434,17 +499,29 @@ fn properties(
     file: &str,
 ) -> Result<(Vec<Property>, Vec<usize>)> {
     let roles = [&table.options.labels, &table.options.directed].into_iter().flatten();
-    let roles: Vec<usize> = roles.filter_map(|name| table.find(name)).chain(taken.iter().copied()).collect();
-    let of = |at: usize, name: &str| table.columns[at].property(name);
-    let all = |but: &[usize]| {
+    let roles: HashSet<usize> = roles.filter_map(|name| table.find(name)).chain(taken.iter().copied()).collect();
+    let of = |at: usize, name: &str| {
+        let own = &table.columns[at];
+        match is_read(&own.ty.data_type) {
+            true => Ok(own.property(name)),
+            false => {
+                let what = format!("columns of type {} are not read from tables", own.ty.data_type);
+                Err(Error::unsupported(what)
+                    .at(table.blob.place().in_field(&own.name))
+                    .hint("write the column as text or JSON, or leave it out of PROPERTIES"))
+            }
+        }
+    };
+    let all = |but: &HashSet<usize>| {
         let stays = (0..table.columns.len()).filter(|at| !roles.contains(at) && !but.contains(at));
-        stays.map(|at| (of(at, &table.columns[at].name), at)).unzip()
+        let stays = stays.filter(|at| !table.columns[*at].undeclared);
+        stays.map(|at| Ok((of(at, &table.columns[at].name)?, at))).collect::<Result<Vec<_>>>()
     };
     Ok(match said {
-        Properties::All => all(&[]),
+        Properties::All => all(&HashSet::new())?.into_iter().unzip(),
         Properties::Except(names) => {
-            let but = names.iter().map(|name| column(table, name, at, file)).collect::<Result<Vec<_>>>()?;
-            all(&but)
+            let but = names.iter().map(|name| column(table, name, at, file)).collect::<Result<_>>()?;
+            all(&but)?.into_iter().unzip()
         }
         Properties::Listed(listed) => {
             let mut found = (Vec::new(), Vec::new());
@@ -454,7 +531,7 @@ fn properties(
                 if taken.first() == Some(&place) && taken.len() == 1 {
                     continue;
                 }
-                found.0.push(of(place, name));
+                found.0.push(of(place, name)?);
                 found.1.push(place);
             }
             found
@@ -462,24 +539,38 @@ fn properties(
     })
 }
 
+/// Whether properties have this type.
+fn is_read(data_type: &DataType) -> bool {
+    use DataType as T;
+    match data_type {
+        T::Map(..) | T::Union(..) | T::Interval(_) | T::RunEndEncoded(..) | T::ListView(_) | T::LargeListView(_) => {
+            false
+        }
+        T::List(item) | T::LargeList(item) | T::FixedSizeList(item, _) => is_read(item.data_type()),
+        T::Struct(fields) => fields.iter().all(|field| is_read(field.data_type())),
+        _ => true,
+    }
+}
+
 /// The labels in a column; any, if there are very many.
 fn vocabulary(table: &Table, column: usize) -> Result<LabelVocabulary> {
     let mut all = BTreeSet::new();
+    let is_text = |data_type: &DataType| match data_type {
+        DataType::List(item) => *item.data_type() == DataType::Utf8,
+        other => *other == DataType::Utf8,
+    };
+    if !is_text(&table.columns[column].ty.data_type) {
+        let what = format!("labels are text, and {} is not", table.columns[column].name);
+        return Err(Error::usage(what).at(table.blob.place()));
+    }
     for piece in table.pieces() {
         let mut reading = table.read(&piece, &[column], isomorph_tables::BATCH_ROWS)?;
         while let Some((_, _, columns)) = reading.next_batch()? {
             let Some(found) = columns.first() else { continue };
-            let texts = match found.as_list_opt::<i32>() {
-                Some(lists) => lists.values().as_string_opt::<i32>(),
-                None => found.as_string_opt::<i32>(),
-            };
-            let texts = texts.ok_or_else(|| {
-                Error::usage(format!("labels are text, and {} is not", table.columns[column].name))
-                    .at(table.blob.place())
-            })?;
-            for text in texts.iter().flatten().filter(|text| !text.is_empty()) {
-                if !all.contains(text) {
-                    all.insert(text.to_owned());
+            let labels = label_column(table, found.as_ref());
+            for row in 0..found.len() {
+                for label in labels.row(row).filter(|label| !all.contains(*label)).collect::<Vec<_>>() {
+                    all.insert(label.to_owned());
                 }
             }
             if all.len() > LABELS {

@@ -1,6 +1,9 @@
 //! The rules of tables as a graph, each with a stable id.
 
 isomorph_error::rules! {
+    /// Columns that the mapping file leaves out.
+    COLUMN "FLAT-COLUMN" Warning "the mapping file declares every column of a table that it declares columns of",
+        "declare the columns, or leave all columns of the table undeclared; without that they are not read";
     /// A cell that says a direction.
     DIRECTION "FLAT-DIRECTION" Error
         "a column of directions has true or false, or the words Directed and Undirected",

@@ -14,6 +14,7 @@ use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelColumn, NodeBatch, NodeId, Part, Progress,
     Request, Side, Source, Tables as Wanted, part,
 };
+use isomorph_tables::Encoding;
 
 use crate::keys::Keys;
 use crate::open::{Edges, Nodes, Tables};
@@ -82,7 +83,7 @@ impl Tables {
                 let Some((start, rows, columns)) = reading.next_batch()? else { return Ok(None) };
                 let keys = columns.first().ok_or_else(|| Error::usage("a batch has no keys"))?;
                 let keys = self.node_keys(table, own, keys, start)?;
-                let labels = labels.and_then(|at| columns.get(at)).map(|column| label_column(column.as_ref()));
+                let labels = labels.and_then(|at| columns.get(at)).map(|column| label_column(table, column.as_ref()));
                 let properties = places.iter().map(|place| place.and_then(|at| columns.get(at).cloned())).collect();
                 let labels = labels.filter(|labels| labels.sets().iter().any(|set| !set.is_empty()));
                 Ok(Some(Batch::Nodes(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties })))
@@ -203,15 +204,26 @@ fn failed(error: arrow_schema::ArrowError) -> Error {
     Error::malformed(error.to_string()).caused_by(error)
 }
 
-/// Labels, in a column of lists or of single ones.
-fn label_column(column: &dyn Array) -> LabelColumn {
+/// Labels, in a column of lists or of single ones. A text of CSV may be a list in JSON, as it is written.
+pub(crate) fn label_column(table: &Table, column: &dyn Array) -> LabelColumn {
     let mut labels = LabelBuilder::default();
+    let is_csv = table.encoding == Encoding::Csv;
+    // Between delimiters nothing is no label; where lists are lists, it is one.
+    let keeps = table.options.array_delimiter.is_none();
+    let several =
+        |text: &str| serde_json::from_str::<Vec<String>>(text).ok().filter(|_| is_csv && text.starts_with('['));
     for row in 0..column.len() {
         match (column.as_list_opt::<i32>(), column.as_string_opt::<i32>()) {
             (Some(lists), _) if lists.is_valid(row) => {
                 let items = lists.value(row);
                 let items = items.as_string_opt::<i32>();
-                labels.push(items.into_iter().flat_map(|items| items.iter()).flatten().filter(|text| !text.is_empty()));
+                labels.push(
+                    items.into_iter().flat_map(|items| items.iter()).flatten().filter(|text| keeps || !text.is_empty()),
+                );
+            }
+            (_, Some(texts)) if texts.is_valid(row) && several(texts.value(row)).is_some() => {
+                let all = several(texts.value(row)).unwrap_or_default();
+                labels.push(all.iter().map(String::as_str));
             }
             (_, Some(texts)) if texts.is_valid(row) && !texts.value(row).is_empty() => labels.push([texts.value(row)]),
             _ => labels.push([]),
@@ -235,8 +247,8 @@ fn directions(table: &Table, own: &Edges, column: &ArrayRef, first: u64) -> Resu
     let texts = column.as_string_opt::<i32>().ok_or_else(|| wrong(0, "the column is no text".to_owned()))?;
     let of = |row: usize| match texts.is_valid(row).then(|| texts.value(row)) {
         None => Ok(None),
-        Some(word) if word.eq_ignore_ascii_case("directed") => Ok(Some(true)),
-        Some(word) if word.eq_ignore_ascii_case("undirected") => Ok(Some(false)),
+        Some(word) if ["directed", "true"].iter().any(|own| word.eq_ignore_ascii_case(own)) => Ok(Some(true)),
+        Some(word) if ["undirected", "false"].iter().any(|own| word.eq_ignore_ascii_case(own)) => Ok(Some(false)),
         Some(word) => Err(wrong(row, format!("{word:?} is no direction"))),
     };
     (0..texts.len()).map(of).collect()
@@ -297,6 +309,7 @@ impl Source for Tables {
             files,
             bytes,
             layout: layout.join(" · "),
+            findings: self.findings.clone(),
             ..About::default()
         }
     }
@@ -330,6 +343,7 @@ impl Source for Tables {
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {
+        findings.merge(self.findings.clone());
         let mut found = |read: Result<()>| match read {
             Err(error) => match error.broken_rule() {
                 Some(rule) => {

@@ -9,11 +9,12 @@ use arrow_array::cast::AsArray;
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::ValueKind;
+use isomorph_model::json::{Members, Value as Json};
 use isomorph_model::type_name::list_of;
 use isomorph_storage::Blob;
 use isomorph_tables::rules::JSON_RECORD;
 use isomorph_tables::{Encoding, PackedFile, ReadOptions, Selection, TableReader, TypeGuess};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::sql::ColumnType;
 
@@ -65,7 +66,7 @@ pub(crate) fn survey(blob: &Blob, encoding: Encoding, read: &ReadOptions, relati
 ///
 /// # Errors
 /// When the first line cannot be read.
-fn header(blob: &Blob, read: &ReadOptions) -> Result<Vec<String>> {
+pub(crate) fn header(blob: &Blob, read: &ReadOptions) -> Result<Vec<String>> {
     if let Some(names) = &read.csv.names {
         return Ok(names.clone());
     }
@@ -107,31 +108,39 @@ struct Kinds {
     float: bool,
     /// An integer that no double is.
     large: bool,
+    /// An integer below 0, and one that only an unsigned type has.
+    negative: bool,
+    unsigned: bool,
     text: bool,
     list: Option<Box<Kinds>>,
+    /// Objects, and numbers of which 64 bits would lose digits.
     other: bool,
 }
 
 impl Kinds {
-    fn see(&mut self, value: &Value) {
-        match value {
-            Value::Null => {}
-            Value::Bool(_) => self.bool = true,
-            Value::String(_) => self.text = true,
-            Value::Number(number) => match number.as_i64() {
-                Some(value) => {
-                    self.int = true;
-                    self.large |= value.unsigned_abs() > 1 << 53;
-                }
-                None if number.is_f64() => self.float = true,
-                None => self.other = true,
-            },
-            Value::Array(items) => {
-                let list = self.list.get_or_insert_default();
-                items.iter().for_each(|item| list.see(item));
+    /// # Errors
+    /// When a text of JSON cannot be read.
+    fn see(&mut self, json: &str) -> Result<()> {
+        match isomorph_model::json::value(json)? {
+            Json::Null => {}
+            Json::Bool(_) => self.bool = true,
+            Json::Text(_) => self.text = true,
+            // An integer has no negative zero.
+            Json::Integer(0) if json.starts_with('-') => self.float = true,
+            Json::Integer(value) => {
+                self.int = true;
+                self.negative |= value < 0;
+                self.unsigned |= i64::try_from(value).is_err();
+                self.large |= value.unsigned_abs() > 1 << 53;
             }
-            Value::Object(_) => self.other = true,
+            Json::Float(_) => self.float = true,
+            Json::Array(items) => {
+                let list = self.list.get_or_insert_default();
+                isomorph_model::json::items(items, |item| list.see(item))?;
+            }
+            Json::Object(_) | Json::Number(_) => self.other = true,
         }
+        Ok(())
     }
 
     fn scalar(&self) -> Option<DataType> {
@@ -139,7 +148,11 @@ impl Kinds {
         match (self.bool, numbers, self.text) {
             _ if self.other => None,
             (true, false, false) => Some(DataType::Boolean),
-            (false, true, false) if !self.float => Some(DataType::Int64),
+            (false, true, false) if !self.float => match (self.unsigned, self.negative) {
+                (false, _) => Some(DataType::Int64),
+                (true, false) => Some(DataType::UInt64),
+                (true, true) => None,
+            },
             (false, true, false) if !self.large => Some(DataType::Float64),
             (false, false, _) => Some(DataType::Utf8),
             _ => None,
@@ -160,12 +173,32 @@ impl Kinds {
     }
 }
 
+/// The text of a line that is an object.
+///
+/// # Errors
+/// [`JSON_RECORD`] if it is none.
+pub(crate) fn object(line: &[u8]) -> Result<&str> {
+    let broken = |error: serde_json::Error| {
+        // The line is that of the text, which is always the first.
+        let message = error.to_string();
+        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+        Error::broken(&JSON_RECORD, format!("{message} (column {})", error.column()))
+    };
+    let value: &RawValue = serde_json::from_slice(line).map_err(broken)?;
+    match value.get().starts_with('{') {
+        true => Ok(value.get()),
+        false => Err(Error::broken(&JSON_RECORD, "the line is not a JSON object")
+            .hint("write one object in each line: {\"id\": 1, \"name\": \"x\"}")),
+    }
+}
+
 /// The longest line, in bytes.
-const LINE: u64 = 64 << 20;
+pub(crate) const LINE: u64 = 64 << 20;
 
 fn of_json(blob: &Blob, relation: Option<&str>) -> Result<Found> {
     let mut input = BufReader::new(PackedFile::of(blob.clone())?.reader()?);
     let (mut order, mut kinds) = (Vec::<String>::new(), HashMap::<String, Kinds>::new());
+    let mut members = Members::default();
     let (mut relations, mut rows, mut line, mut text) = (Relations::default(), 0, 0u64, Vec::new());
     loop {
         text.clear();
@@ -182,21 +215,21 @@ fn of_json(blob: &Blob, relation: Option<&str>) -> Result<Found> {
         if bytes.is_empty() {
             continue;
         }
-        let object: serde_json::Map<String, Value> = serde_json::from_slice(bytes)
-            .map_err(|error| Error::broken(&JSON_RECORD, error.to_string()).at(place()))?;
+        let object = object(bytes).map_err(|error| error.at(place()))?;
         rows += 1;
-        for (name, value) in &object {
-            if let (true, Value::String(text)) = (relation == Some(name.as_str()), value) {
-                relations.see(&arrow_array::StringArray::from(vec![text.as_str()]));
+        let seen = members.read(object, |name, value| {
+            if relation == Some(name)
+                && let Json::Text(text) = isomorph_model::json::value(value)?
+            {
+                relations.see(&arrow_array::StringArray::from(vec![&*text]));
             }
-            match kinds.get_mut(name) {
-                Some(known) => known.see(value),
-                None => {
-                    order.push(name.clone());
-                    kinds.entry(name.clone()).or_default().see(value);
-                }
+            if let Some(known) = kinds.get_mut(name) {
+                return known.see(value);
             }
-        }
+            order.push(name.to_owned());
+            kinds.entry(name.to_owned()).or_default().see(value)
+        });
+        seen.map_err(|error| Error::broken(&JSON_RECORD, error.message().to_owned()).at(place()))?;
         if order.len() > isomorph_storage::limits::COLUMNS {
             return Err(Error::new(Kind::TooLarge, "the lines have too many different keys").at(place()));
         }

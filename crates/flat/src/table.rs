@@ -1,18 +1,20 @@
 //! A table in a file: its columns, as they are stored and as they are shown.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use isomorph_error::{Error, Kind, Place, Result, did_you_mean};
+use isomorph_error::{Error, Findings, Kind, Place, Result, did_you_mean};
 use isomorph_model::{Property, ValueKind};
 use isomorph_storage::{Blob, limits};
+use isomorph_tables::rules::{TEXT_VALUE, TIME_UNIT};
 use isomorph_tables::{Batches, CsvDialect, Encoding, ReadOptions, Selection, TableReader};
 
-use crate::cells::{Split, split};
+use crate::cells::{Split, integers, split};
 use crate::sql::{Column, ColumnType, ExternalTable, TableOptions};
-use crate::survey::{Found, survey};
+use crate::survey::{Found, header, survey};
 
 /// An opened table.
 pub(crate) struct Table {
@@ -28,6 +30,7 @@ pub(crate) struct Table {
     pub rows: u64,
     /// The values of the column of relations, where there is one, and their numbers of rows.
     pub relations: Vec<(String, u64)>,
+    by_name: HashMap<String, usize>,
 }
 
 /// A column of a table.
@@ -38,11 +41,32 @@ pub(crate) struct TableColumn {
     /// Its type, as it is shown.
     pub ty: ColumnType,
     pub required: bool,
-    /// How a text cell becomes a list.
-    split: Option<Split>,
+    /// Whether the mapping declares other columns of the table, but not this one.
+    pub undeclared: bool,
+    stored: Stored,
+}
+
+/// How the cells of a column are stored.
+#[derive(Debug, Clone)]
+enum Stored {
+    /// As they are shown.
+    AsShown,
+    /// As texts that become lists.
+    Lists(Split),
+    /// As texts that are the integers of keys.
+    Keys,
 }
 
 impl TableColumn {
+    fn new(name: String, ty: ColumnType, required: bool) -> Self {
+        TableColumn { name, ty, required, undeclared: false, stored: Stored::AsShown }
+    }
+
+    /// Whether a mapping file can say its type.
+    pub fn is_declarable(&self) -> bool {
+        crate::sql::has_name(&self.ty)
+    }
+
     /// The property that the column is.
     pub fn property(&self, name: &str) -> Property {
         Property {
@@ -56,7 +80,8 @@ impl TableColumn {
 
 impl Table {
     /// Opens the file of `declared`. A text whose columns are not declared is read once, to find their types; any other text to count its
-    /// rows. `keys` are columns with keys, of which the types are integers or text, and `unit` the types of those that other tables decide.
+    /// rows. `keys` are columns with keys, of which the types are integers or text, and `known` the types of those that other tables decide.
+    /// What is read in part is added to `findings`.
     ///
     /// # Errors
     /// When the file cannot be read, or has other columns than those that are declared.
@@ -67,9 +92,17 @@ impl Table {
         known: &HashMap<String, DataType>,
         keys: &[String],
         file: &str,
+        findings: &mut Findings,
     ) -> Result<Table> {
         let encoding = declared.encoding;
-        let mut read = ReadOptions { packed: true, csv: dialect(declared, &options, &blob)?, ..ReadOptions::default() };
+        let mut options = options;
+        let mut read = ReadOptions {
+            packed: true,
+            csv: dialect(declared, &options, &blob)?,
+            refuse_zones: true,
+            embedded_types: true,
+            ..ReadOptions::default()
+        };
         let missing = |name: &str, of: &Schema| {
             let names: Vec<&str> = of.fields().iter().map(|field| field.name().as_str()).collect();
             let near = did_you_mean(name, names.iter().copied());
@@ -79,38 +112,50 @@ impl Table {
         let mut columns: Vec<TableColumn> = declared
             .columns
             .iter()
-            .map(|column| TableColumn {
-                name: column.name.clone(),
-                ty: column.ty.clone(),
-                required: column.required,
-                split: None,
-            })
+            .map(|column| TableColumn::new(column.name.clone(), column.ty.clone(), column.required))
             .collect();
-        let mut counted = None;
+        let (mut counted, mut others) = (None, Vec::new());
         if encoding.is_text() {
             if columns.is_empty() {
                 let wanted = options.relation.as_deref();
                 let Found { columns: found, rows, relations } = survey(&blob, encoding, &read, wanted)?;
-                columns = found
-                    .into_iter()
-                    .map(|(name, ty)| TableColumn { name, ty, required: false, split: None })
-                    .collect();
+                columns = found.into_iter().map(|(name, ty)| TableColumn::new(name, ty, false)).collect();
                 counted = Some((rows, relations));
                 for column in &mut columns {
                     let is_key = keys.contains(&column.name);
                     if is_key && !column.ty.data_type.is_integer() {
                         column.ty = ColumnType::plain(DataType::Utf8);
                     }
-                    column.ty = known.get(&column.name).cloned().map_or(column.ty.clone(), ColumnType::plain);
-                    if let Some((_, ty)) = declared.hints.types.iter().find(|(name, _)| *name == column.name) {
-                        column.ty = ty.clone();
+                    if let Some(key) = known.get(&column.name) {
+                        // What does not look like an integer, `01`, is not the key 1.
+                        let is_text =
+                            encoding == Encoding::Csv && key.is_integer() && !column.ty.data_type.is_integer();
+                        column.ty = ColumnType::plain(key.clone());
+                        column.stored = if is_text { Stored::Keys } else { Stored::AsShown };
                     }
+                    if let Some((_, ty)) = declared.hints.types.iter().find(|(name, _)| *name == column.name) {
+                        (column.ty, column.stored) = (ty.clone(), Stored::AsShown);
+                    }
+                }
+                let of = |column: &&TableColumn| Some(&column.name) == declared.hints.directed.as_ref();
+                let directed = columns.iter().find(of).filter(|own| own.ty.data_type == DataType::Boolean);
+                options.directed = options.directed.or(directed.map(|column| column.name.clone()));
+            } else {
+                let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+                let is_other = |name: &String| !names.contains(name.as_str());
+                if encoding == Encoding::JsonLines {
+                    let Found { columns: found, rows, relations } =
+                        survey(&blob, encoding, &read, options.relation.as_deref())?;
+                    counted = Some((rows, relations));
+                    others = found.into_iter().map(|(name, _)| name).filter(is_other).collect();
+                } else if read.csv.names.is_none() {
+                    others = header(&blob, &read)?.into_iter().filter(is_other).collect();
                 }
             }
             if encoding == Encoding::Csv {
                 for column in &mut columns {
                     if let DataType::List(item) = &column.ty.data_type {
-                        column.split = Some(Split::new(item.data_type(), options.array_delimiter)?);
+                        column.stored = Stored::Lists(Split::new(item.data_type(), options.array_delimiter)?);
                     }
                 }
             }
@@ -125,22 +170,32 @@ impl Table {
         let reader = TableReader::open(blob.clone(), encoding, &read)?;
         if !encoding.is_text() {
             let own = reader.schema();
-            if let Some(column) = columns.iter().find(|column| own.field_with_name(&column.name).is_err()) {
+            let there: HashSet<&str> = own.fields().iter().map(|field| field.name().as_str()).collect();
+            if let Some(column) = columns.iter().find(|column| !there.contains(column.name.as_str())) {
                 return Err(missing(&column.name, own));
             }
-            columns = own
-                .fields()
-                .iter()
-                .map(|field| {
-                    let said = columns.iter().find(|column| column.name == *field.name());
-                    let ty = said.map_or_else(|| ColumnType::plain(field.data_type().clone()), |said| said.ty.clone());
-                    let required = !field.is_nullable() || said.is_some_and(|said| said.required);
-                    TableColumn { name: field.name().clone(), ty, required, split: None }
-                })
-                .collect();
+            let all: HashMap<&str, &TableColumn> = columns.iter().map(|own| (own.name.as_str(), own)).collect();
+            let of = |field: &Arc<Field>| {
+                let said = all.get(field.name().as_str());
+                let ty = said.map_or_else(|| ColumnType::plain(field.data_type().clone()), |said| said.ty.clone());
+                let required = !field.is_nullable() || said.is_some_and(|said| said.required);
+                let undeclared = !all.is_empty() && said.is_none();
+                TableColumn { undeclared, ..TableColumn::new(field.name().clone(), ty, required) }
+            };
+            columns = own.fields().iter().map(of).collect();
             if let Some(twice) = repeated(&columns) {
                 return Err(Error::malformed(format!("two columns are called {twice:?}")).at(blob.place()));
             }
+            let of = |column: &&TableColumn| Some(&column.name) == declared.hints.directed.as_ref();
+            let directed = columns.iter().find(of).filter(|own| own.ty.data_type == DataType::Boolean);
+            options.directed = options.directed.or(directed.map(|column| column.name.clone()));
+        }
+        if !file.is_empty() {
+            unread(findings, &others, &blob, &declared.name);
+        }
+        let mut by_name = HashMap::with_capacity(columns.len());
+        for (at, column) in columns.iter().enumerate() {
+            by_name.entry(column.name.clone()).or_insert(at);
         }
         let mut table = Table {
             name: declared.name.clone(),
@@ -151,6 +206,7 @@ impl Table {
             reader,
             columns,
             relations: Vec::new(),
+            by_name,
         };
         for option in [&table.options.labels, &table.options.relation, &table.options.directed].into_iter().flatten() {
             if table.find(option).is_none() {
@@ -191,9 +247,11 @@ impl Table {
 
     /// The position of a column: the one of this name, else the only one that differs in upper and lower case.
     pub fn find(&self, name: &str) -> Option<usize> {
-        let exact = self.columns.iter().position(|column| column.name == name);
+        if let Some(exact) = self.by_name.get(name) {
+            return Some(*exact);
+        }
         let mut near = (0..self.columns.len()).filter(|at| self.columns[*at].name.eq_ignore_ascii_case(name));
-        exact.or_else(|| near.next().filter(|_| near.next().is_none()))
+        near.next().filter(|_| near.next().is_none())
     }
 
     /// Pieces of the file that can be read on their own, with their rows.
@@ -256,7 +314,13 @@ impl Reading<'_> {
     /// # Errors
     /// When they cannot be read, or a cell is none of its type.
     pub fn next_batch(&mut self) -> Result<Option<(u64, usize, Vec<ArrayRef>)>> {
-        let Some(batch) = self.batches.next().transpose()? else { return Ok(None) };
+        let batch = self.batches.next().transpose().map_err(|error| match error.broken_rule() == Some(&TIME_UNIT) {
+            true => error.hint(
+                "declare the column as TIMESTAMP(6) in a mapping file: isomorph import init DIRECTORY > graph.pgq",
+            ),
+            false => error,
+        });
+        let Some(batch) = batch? else { return Ok(None) };
         let first = self.row;
         self.row += batch.num_rows() as u64;
         let columns = self.positions.iter().zip(&self.places);
@@ -268,17 +332,32 @@ impl Reading<'_> {
         let lost = || Error::usage("a batch lacks a column");
         let own = self.table.columns.get(at).ok_or_else(lost)?;
         let column = batch.columns().get(place).ok_or_else(lost)?;
-        let column = match &own.split {
-            None => Arc::clone(column),
-            Some(how) => split(column, how).map_err(|(row, reason)| {
-                let place = self.table.place_of(first + row as u64).in_field(own.name.clone());
-                Error::broken(&isomorph_tables::rules::TEXT_VALUE, reason).at(place)
+        let at = |row: usize| self.table.place_of(first + row as u64).in_field(own.name.clone());
+        let column = match &own.stored {
+            Stored::AsShown => Arc::clone(column),
+            Stored::Lists(how) => {
+                split(column, how).map_err(|(row, reason)| Error::broken(&TEXT_VALUE, reason).at(at(row)))?
+            }
+            Stored::Keys => integers(column, &own.ty.data_type).map_err(|row| {
+                let text: String =
+                    column.as_string_opt::<i32>().map_or("", |texts| texts.value(row)).chars().take(40).collect();
+                let what = format!(
+                    "the edge ends in {text:?}, which is no key: the keys are integers, without zeros in front"
+                );
+                Error::broken(&crate::rules::END, what).at(at(row))
             })?,
         };
         if own.required && column.null_count() > 0 {
             let row = (0..column.len()).find(|row| column.is_null(*row)).unwrap_or_default();
-            let place = self.table.place_of(first + row as u64).in_field(own.name.clone());
-            return Err(Error::broken(&isomorph_tables::rules::TEXT_VALUE, "a required value is missing").at(place));
+            return Err(Error::broken(&TEXT_VALUE, "a required value is missing").at(at(row)));
+        }
+        if own.ty.kind == ValueKind::Json {
+            let texts = column.as_string_opt::<i32>().into_iter().flat_map(|texts| texts.iter().enumerate());
+            for (row, text) in texts.filter_map(|(row, text)| Some((row, text?))) {
+                isomorph_model::json::check(text).map_err(|error| {
+                    Error::broken(&TEXT_VALUE, format!("the cell is declared as JSON: {}", error.message())).at(at(row))
+                })?;
+            }
         }
         Ok(column)
     }
@@ -287,23 +366,36 @@ impl Reading<'_> {
 /// The schema as which a file is read.
 fn stored(columns: &[TableColumn]) -> Schema {
     let field = |column: &TableColumn| {
-        let data_type = match column.split {
-            Some(_) => DataType::Utf8,
-            None => column.ty.data_type.clone(),
+        let data_type = match column.stored {
+            Stored::Lists(_) | Stored::Keys => DataType::Utf8,
+            Stored::AsShown => column.ty.data_type.clone(),
         };
         Field::new(&column.name, data_type, !column.required)
     };
     Schema::new(columns.iter().map(field).collect::<Vec<_>>())
 }
 
+/// Notes columns of a file that are not declared and so not read.
+pub(crate) fn unread(findings: &mut Findings, names: &[String], blob: &Blob, table: &str) {
+    if names.is_empty() {
+        return;
+    }
+    let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
+    let more =
+        if names.len() > shown.len() { format!(" and {} more", names.len() - shown.len()) } else { String::new() };
+    let what = format!("not read, because the table {table} does not declare them: {}{more}", shown.join(", "));
+    findings.push(&crate::rules::COLUMN, what, blob.place());
+}
+
 fn repeated(columns: &[TableColumn]) -> Option<&str> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     columns.iter().map(|column| column.name.as_str()).find(|name| !seen.insert(*name))
 }
 
 /// The dialect of a CSV file.
 fn dialect(declared: &ExternalTable, options: &TableOptions, blob: &Blob) -> Result<CsvDialect> {
-    let mut dialect = CsvDialect { has_header: !options.headless, ..CsvDialect::default() };
+    let mut dialect =
+        CsvDialect { has_header: !options.headless, literal_quotes: options.literal_quotes, ..CsvDialect::default() };
     dialect.null_words.extend(options.null.clone());
     if declared.hints.names.is_some() {
         dialect.names.clone_from(&declared.hints.names);

@@ -35,6 +35,17 @@ pub fn check_strings(json: &str) -> Result<()> {
     Ok(())
 }
 
+/// Checks that a text is one JSON value, not nested too deeply, whose strings can be decoded.
+///
+/// # Errors
+/// Returns an error if it is not.
+pub fn check(json: &str) -> Result<()> {
+    let mut scanner = Scanner::new(json);
+    scanner.value()?;
+    scanner.end()?;
+    check_strings(json)
+}
+
 /// A JSON value, classified by the families of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {

@@ -110,6 +110,10 @@ impl Layout {
             let error = error.at(Place::field(column.name()));
             return Err(match divided_by(&fields) {
                 Some(name) => error.hint(format!("save the file with commas: its fields are separated by {name}")),
+                // It is a table of something else.
+                None if !fields.iter().any(known) => error
+                    .hint("--from edgelist    read a table of edges whose first two columns are source and target")
+                    .hint("isomorph import init DIRECTORY    print the mapping file of tables called nodes and edges, both in this directory"),
                 None => error,
             });
         }

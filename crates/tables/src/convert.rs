@@ -1,5 +1,6 @@
 //! Lossless conversion from the types in a file to the declared types.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -23,10 +24,14 @@ const STRICT: CastOptions<'static> =
 /// [`isomorph_error::Kind::Unsupported`] if a column cannot be converted to its declared type.
 pub(crate) fn schema(file: &Fields, declared: Option<&Schema>) -> Result<Schema> {
     let mut fields: Vec<FieldRef> = Vec::with_capacity(file.len());
+    let mut types: HashMap<&str, &DataType> = HashMap::new();
+    for field in declared.into_iter().flat_map(|schema| schema.fields()) {
+        types.entry(field.name()).or_insert(field.data_type());
+    }
     for field in file {
         let own = named_elements(field.data_type());
-        let target = match declared.and_then(|schema| schema.column_with_name(field.name())) {
-            Some((_, declared)) => named_elements(declared.data_type()),
+        let target = match types.get(field.name().as_str()) {
+            Some(declared) => named_elements(declared),
             None => own.clone(),
         };
         if !converts(&own, &target) {

@@ -16,6 +16,8 @@ pub struct ReadOptions {
     pub csv: CsvDialect,
     /// Whether text may be compressed with gzip or zstd, as its first bytes tell.
     pub packed: bool,
+    /// Whether a text with a time zone is an error in a column of timestamps without one; otherwise it becomes the time in UTC.
+    pub refuse_zones: bool,
     /// Text columns of JSON lines whose cells are the JSON text of any value.
     pub raw_json: Vec<String>,
     /// Whether an undeclared JSON key is an error; otherwise it is ignored.

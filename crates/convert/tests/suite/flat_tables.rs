@@ -19,27 +19,27 @@ fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(1 << 28), ..Resources::of_this_machine().unwrap() }
 }
 
-fn opened(path: &Path) -> Result<Opened, Error> {
+pub(super) fn opened(path: &Path) -> Result<Opened, Error> {
     Opened::open(&Location::from_path(path), &OpenOptions::default())
 }
 
-fn open(path: &Path) -> Opened {
+pub(super) fn open(path: &Path) -> Opened {
     opened(path).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()))
 }
 
 /// The lines of a dump, in their order.
-fn lines(opened: &Opened) -> Vec<Value> {
+pub(super) fn lines(opened: &Opened) -> Vec<Value> {
     let mut out = Vec::new();
     dump(opened.graph.as_ref(), &mut out, &resources(), &Silent).unwrap_or_else(|error| panic!("{error:?}"));
     String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn digests(opened: &Opened) -> Result<Digests, Error> {
+pub(super) fn digests(opened: &Opened) -> Result<Digests, Error> {
     digest(opened.graph.as_ref(), &resources(), &Silent).map(|found| found.digests)
 }
 
 /// Files in a directory of their own.
-fn directory(files: &[(&str, &str)]) -> TempDir {
+pub(super) fn directory(files: &[(&str, &str)]) -> TempDir {
     let home = tempfile::tempdir().unwrap();
     for (name, text) in files {
         std::fs::write(home.path().join(name), text).unwrap();
@@ -48,7 +48,7 @@ fn directory(files: &[(&str, &str)]) -> TempDir {
 }
 
 /// `name: type` of each property, one type after another.
-fn columns(graph: &Graph) -> Vec<String> {
+pub(super) fn columns(graph: &Graph) -> Vec<String> {
     let of = |properties: &[isomorph_model::Property]| {
         let all = properties.iter();
         let one = |own: &isomorph_model::Property| {
@@ -72,7 +72,7 @@ fn columns(graph: &Graph) -> Vec<String> {
     nodes.chain(edges).collect()
 }
 
-fn counts(graph: &Graph) -> (Vec<u64>, Vec<u64>) {
+pub(super) fn counts(graph: &Graph) -> (Vec<u64>, Vec<u64>) {
     let nodes = graph.nodes.iter().map(|ty| ty.rows.unwrap()).collect();
     (nodes, graph.edges.iter().map(|ty| ty.rows.unwrap()).collect())
 }
@@ -232,7 +232,7 @@ EDGE TABLES (k SOURCE KEY (a) REFERENCES p (id) DESTINATION KEY (b) REFERENCES p
 
 /// What is read of such tables comes to this error: its rule, file, line and column.
 #[track_caller]
-fn refused(files: &[(&str, &str)], rule: &str, file: &str, line: u64, words: &str) {
+pub(super) fn refused(files: &[(&str, &str)], rule: &str, file: &str, line: u64, words: &str) {
     let home = directory(files);
     let error = opened(home.path()).and_then(|opened| digests(&opened)).unwrap_err();
     assert_eq!(error.broken_rule().map(|rule| rule.id), Some(rule), "{error:?}");

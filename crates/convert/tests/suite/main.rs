@@ -11,6 +11,7 @@ mod deepgnn_mapped;
 mod diff_counts;
 mod digests;
 mod extended;
+mod flat_foreign;
 mod flat_tables;
 mod hubs;
 mod hyperedges;

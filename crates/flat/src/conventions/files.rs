@@ -1,8 +1,12 @@
 //! The tables in a directory, with the names of their columns.
 
-use isomorph_error::{Kind, Result};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::json::Members;
 use isomorph_storage::{Blob, Entry, Root};
+use isomorph_tables::rules::{CSV_HEADER, JSON_RECORD};
 use isomorph_tables::{Encoding, PackedFile, ReadOptions, TableReader};
+
+use crate::survey::{LINE, object};
 
 /// The bytes of a text that are looked at.
 const LOOK: u64 = 64 << 10;
@@ -34,30 +38,38 @@ impl TableFile {
     }
 }
 
-/// The tables among the files of a directory; none where there are very many files.
+/// A file with the name of a table that cannot be read as one.
+pub(crate) struct BrokenFile {
+    pub name: String,
+    pub stem: String,
+    pub error: Error,
+}
+
+/// The tables among the files of a directory, and files that only have such names; none where there are very many files.
 ///
 /// # Errors
 /// When a file cannot be read.
-pub(super) fn tables(root: &Root, entries: &[Entry]) -> Result<Vec<TableFile>> {
+pub(super) fn tables(root: &Root, entries: &[Entry]) -> Result<(Vec<TableFile>, Vec<BrokenFile>)> {
     let named = entries.iter().filter(|entry| !entry.is_dir).filter_map(|entry| Some((entry, encoding(&entry.name)?)));
     let named: Vec<_> = named.take(MOST + 1).collect();
     if named.len() > MOST {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
-    let mut all = Vec::new();
+    let (mut all, mut broken) = (Vec::new(), Vec::new());
     for (entry, (stem, encoding)) in named {
         match root.file(&entry.name).and_then(|blob| columns(blob, encoding)) {
-            Ok(Some((delimiter, columns))) => {
+            Ok((delimiter, columns)) => {
                 all.push(TableFile { name: entry.name.clone(), stem, encoding, delimiter, columns });
             }
-            // A file that is none of its name is not a table.
-            Ok(None) => {}
-            Err(error)
-                if matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge | Kind::NotFound) => {}
+            Err(error) if error.kind() == Kind::NotFound => {}
+            // It may be no table at all: whether that matters depends on the others.
+            Err(error) if matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge) => {
+                broken.push(BrokenFile { name: entry.name.clone(), stem, error });
+            }
             Err(error) => return Err(error),
         }
     }
-    Ok(all)
+    Ok((all, broken))
 }
 
 /// The name without endings, and the encoding that these say.
@@ -85,58 +97,111 @@ type Columns = (Option<u8>, Vec<String>);
 /// # Errors
 /// When the file cannot be read.
 pub(crate) fn delimiter(blob: Blob) -> Result<Option<u8>> {
-    Ok(columns(blob, Encoding::Csv)?.and_then(|(delimiter, _)| delimiter))
+    Ok(columns(blob, Encoding::Csv)?.0)
 }
 
-fn columns(blob: Blob, encoding: Encoding) -> Result<Option<Columns>> {
+/// The delimiter of CSV, and the names of columns.
+fn columns(blob: Blob, encoding: Encoding) -> Result<Columns> {
     if !encoding.is_text() {
-        let reader = TableReader::open(blob, encoding, &ReadOptions::default())?;
+        let options = ReadOptions { embedded_types: true, ..ReadOptions::default() };
+        let reader = TableReader::open(blob, encoding, &options)?;
         let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
-        return Ok(Some((None, names)));
+        return Ok((None, names));
     }
-    let begin = PackedFile::of(blob)?.begin(LOOK)?;
+    let place = blob.place();
+    let file = PackedFile::of(blob)?;
+    let mut begin = file.begin(LOOK)?;
+    if begin.len() as u64 == LOOK && !begin.contains(&b'\n') {
+        begin = file.begin(LINE)?;
+    }
     let begin = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&begin);
     if encoding == Encoding::JsonLines {
-        let line = begin.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
-        let object = line.and_then(|line| serde_json::from_slice::<serde_json::Map<_, serde_json::Value>>(line).ok());
-        return Ok(object.map(|object| (None, object.keys().cloned().collect())));
+        let mut lines = (1..).zip(begin.split(|byte| *byte == b'\n')).map(|(number, line)| (number, line.trim_ascii()));
+        let Some((number, line)) = lines.find(|(_, line)| !line.is_empty()) else {
+            return Err(Error::broken(&JSON_RECORD, "the file has no lines").at(place));
+        };
+        let mut names = Vec::new();
+        let read = object(line).and_then(|object| {
+            Members::default().read(object, |name, _| {
+                names.push(name.to_owned());
+                Ok(())
+            })
+        });
+        read.map_err(|error| error.at(place.line(number)))?;
+        return Ok((None, names));
     }
-    let Ok(text) = std::str::from_utf8(&begin[..begin.iter().position(|byte| *byte == b'\n').unwrap_or(begin.len())])
-    else {
-        return Ok(None);
+    let wrong = |what: &str| Error::broken(&CSV_HEADER, what).at(place.clone());
+    if begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff") {
+        return Err(wrong("the encoding of the file is UTF-16, not UTF-8")
+            .hint("save the file as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW.csv"));
+    }
+    // A line may be cut within a character only behind the header.
+    let text = match std::str::from_utf8(begin) {
+        Ok(text) => text,
+        Err(error) => {
+            let text = std::str::from_utf8(&begin[..error.valid_up_to()]).unwrap_or_default();
+            if !text.contains(['\n', '\r']) {
+                return Err(wrong("the first line is not UTF-8"));
+            }
+            text
+        }
     };
-    let line = text.trim_end_matches('\r');
+    let text = text.trim_start_matches(['\n', '\r']);
     // The character that divides the line into most fields; a comma where none does.
-    let delimiters = [b',', b'\t', b';', b'|'];
-    let best = delimiters.iter().rev().copied().max_by_key(|delimiter| fields(line, *delimiter).len());
-    let delimiter = best.unwrap_or(b',');
-    Ok((!line.is_empty()).then(|| (Some(delimiter), fields(line, delimiter))))
+    let delimiters = [b'|', b';', b'\t', b','];
+    let all = delimiters.into_iter().filter_map(|delimiter| Some((delimiter, fields(text, delimiter)?)));
+    match all.max_by_key(|(_, fields)| fields.len()) {
+        Some((delimiter, fields)) if !text.is_empty() => Ok((Some(delimiter), fields)),
+        Some(_) => Err(wrong("the file is empty")),
+        None => Err(wrong("quotation marks do not enclose whole fields of the first line")),
+    }
 }
 
-/// The fields of the first line.
-fn fields(line: &str, delimiter: u8) -> Vec<String> {
+/// The fields of the first line; `None` where quotation marks do not enclose whole fields.
+fn fields(text: &str, delimiter: u8) -> Option<Vec<String>> {
     let delimiter = char::from(delimiter);
-    let mut all = vec![String::new()];
-    let (mut quoted, mut begins) = (false, true);
-    let mut rest = line.chars().peekable();
-    while let Some(next) = rest.next() {
-        let field = all.last_mut();
-        match (next, quoted, field) {
-            ('"', false, _) if begins => quoted = true,
-            ('"', true, Some(field)) if rest.peek() == Some(&'"') => {
-                rest.next();
-                field.push('"');
+    let mut all = Vec::new();
+    let mut rest = text;
+    loop {
+        let mut field = String::new();
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let mut inside = quoted.char_indices().peekable();
+            loop {
+                match inside.next()? {
+                    (_, '"') if inside.next_if(|(_, next)| *next == '"').is_some() => field.push('"'),
+                    (at, '"') => {
+                        rest = quoted.get(at + 1..)?;
+                        break;
+                    }
+                    (_, other) => field.push(other),
+                }
             }
-            ('"', true, _) => quoted = false,
-            (other, false, _) if other == delimiter => {
-                all.push(String::new());
-                begins = true;
-                continue;
-            }
-            (other, _, Some(field)) => field.push(other),
-            (_, _, None) => {}
+        } else {
+            let end = rest.find([delimiter, '\n', '\r']).unwrap_or(rest.len());
+            field.push_str(rest.get(..end)?);
+            rest = rest.get(end..)?;
         }
-        begins = false;
+        all.push(field);
+        match rest.chars().next() {
+            Some(next) if next == delimiter => rest = rest.get(next.len_utf8()..)?,
+            None | Some('\n' | '\r') => return Some(all),
+            Some(_) => return None,
+        }
     }
-    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_divided_outside_quotes() {
+        let of = |text: &str, delimiter: u8| fields(text, delimiter).map(|all| all.join("/"));
+        assert_eq!(of("a,b\r\n1,2", b','), Some("a/b".to_owned()));
+        assert_eq!(of("a\tb\r1\t2\r", b'\t'), Some("a/b".to_owned()));
+        assert_eq!(of("\"id\",\"a,b\",\"x;y;z;w\"\n", b','), Some("id/a,b/x;y;z;w".to_owned()));
+        assert_eq!(of("\"id\",\"a,b\",\"x;y;z;w\"\n", b';'), None);
+        assert_eq!(of("\"a\"\"b\nc\",,d", b','), Some("a\"b\nc//d".to_owned()));
+        assert_eq!(of("\"a", b','), None);
+    }
 }

@@ -11,7 +11,7 @@ use isomorph_storage::{Entry, Root};
 
 use crate::open::Found;
 use crate::sql::{At, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex};
-pub(crate) use files::{TableFile, delimiter, encoding};
+pub(crate) use files::{BrokenFile, TableFile, delimiter, encoding};
 
 /// What a convention makes of files: the mapping, and what is told of it.
 pub(crate) struct Guess {
@@ -25,26 +25,38 @@ type Convention = fn(&[TableFile]) -> Result<Option<Guess>>;
 /// The graph that the files of a directory are by a convention, if they are one.
 ///
 /// # Errors
-/// When several files could have the same role, or a file cannot be read.
-pub(crate) fn guess(root: Root, entries: &[Entry]) -> Result<Option<Found>> {
-    let files = files::tables(&root, entries)?;
-    if files.is_empty() {
+/// When several files could have the same role, or a file cannot be read; with `draft`, columns that no name tells are guessed, for a
+/// mapping that a person corrects.
+pub(crate) fn guess(root: Root, entries: &[Entry], draft: bool) -> Result<Option<Found>> {
+    let (files, broken) = files::tables(&root, entries)?;
+    if files.is_empty() && broken.is_empty() {
         return Ok(None);
     }
     // What only its own files have comes first.
-    let conventions: [Convention; 5] = [neo4j::guess, pairs::kgx, pairs::gephi, ldbc::guess, pairs::plain];
+    let conventions: [Convention; 4] = [neo4j::guess, pairs::kgx, pairs::gephi, ldbc::guess];
+    let mut guess = None;
     for convention in conventions {
-        if let Some(Guess { script, mut recognised }) = convention(&files)? {
-            let read: Vec<&str> = script.tables.iter().map(|table| table.location.as_str()).collect();
-            let left: Vec<&str> =
-                files.iter().map(|file| file.name.as_str()).filter(|name| !read.contains(name)).collect();
-            if !left.is_empty() {
-                recognised.push(("not read".to_owned(), left.join(", ")));
-            }
-            return Ok(Some(Found { root, script, file: None, recognised }));
-        }
+        guess = match guess {
+            None => convention(&files)?,
+            found => found,
+        };
     }
-    Ok(None)
+    let names: Vec<String> = broken.iter().map(|file| file.name.clone()).collect();
+    if guess.is_none() {
+        // Two tables by their names, one of which cannot be read, are not two other graphs.
+        if let Some(error) = pairs::broken(&files, broken) {
+            return Err(error);
+        }
+        guess = pairs::plain(&files, draft)?;
+    }
+    let Some(Guess { script, mut recognised }) = guess else { return Ok(None) };
+    let read: Vec<&str> = script.tables.iter().map(|table| table.location.as_str()).collect();
+    let all = files.iter().map(|file| file.name.as_str()).chain(names.iter().map(String::as_str));
+    let left: Vec<&str> = all.filter(|name| !read.contains(name)).collect();
+    if !left.is_empty() {
+        recognised.push(("not read".to_owned(), left.join(", ")));
+    }
+    Ok(Some(Found { root, script, file: None, recognised }))
 }
 
 /// The only file of a role.

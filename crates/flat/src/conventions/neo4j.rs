@@ -11,6 +11,9 @@ use isomorph_model::type_name::list_of;
 use super::{Guess, TableFile};
 use crate::sql::{Column, ColumnType, Hints, Properties, TableOptions};
 
+/// What a column is where it is no property.
+const ROLES: &[&str] = &["ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"];
+
 /// What divides the items of arrays and labels.
 const ARRAY: char = ';';
 
@@ -34,24 +37,73 @@ impl<'a> Header<'a> {
         Header { name, what, space, braces }
     }
 
+    /// Whether this is the column's type or role: Neo4j does not tell upper from lower case.
     fn is(&self, word: &str) -> bool {
-        self.what == word
+        self.what.eq_ignore_ascii_case(word)
     }
 
-    fn ty(&self) -> ColumnType {
-        let (what, is_list) = self.what.strip_suffix("[]").map_or((self.what, false), |what| (what, true));
+    /// Whether the column has the ids of nodes. A name in front of `:id` may be a prefix of another tool.
+    fn is_id(&self) -> bool {
+        self.what == "ID" || self.name.is_empty() && self.is("ID")
+    }
+
+    /// The type of the values.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Unsupported`] for a type that Neo4j does not have, and for times in a time zone that cells do not name.
+    fn ty(&self, file: &TableFile, field: &str) -> Result<ColumnType> {
+        let lower = self.what.to_ascii_lowercase();
+        let (what, is_list) = lower.strip_suffix("[]").map_or((lower.as_str(), false), |what| (what, true));
         let data_type = match what {
+            _ if ROLES.iter().any(|role| self.is(role)) => DataType::Utf8,
             "int" | "long" | "short" | "byte" => DataType::Int64,
             "float" | "double" => DataType::Float64,
             "boolean" => DataType::Boolean,
             "date" if !is_list => DataType::Date32,
             "localdatetime" if !is_list => DataType::Timestamp(TimeUnit::Nanosecond, None),
             "datetime" if !is_list => DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())),
-            // Ids are text unless the command line says otherwise; points, times and spans have no counterpart.
-            _ => DataType::Utf8,
+            // Points, times and spans have no counterpart, and lists have only plain items.
+            "" | "string" | "char" | "point" | "date" | "time" | "localtime" | "datetime" | "localdatetime"
+            | "duration" => DataType::Utf8,
+            _ => {
+                let what =
+                    format!("the column {field} has the type {}, which Neo4j's admin import does not have", self.what);
+                return Err(Error::unsupported(what)
+                    .at(file.name.as_str())
+                    .hint("int, long, float, double, boolean, byte, short, char, string, point, date, localtime, time, localdatetime, datetime, duration, with [] for arrays")
+                    .hint("NAME:IGNORE    leave the column out"));
+            }
         };
+        let zone = self.braces.split(',').find_map(|one| {
+            let (name, zone) = one.split_once(':')?;
+            name.trim().eq_ignore_ascii_case("timezone").then(|| zone.trim())
+        });
+        let is_utc = |zone: &str| ["", "Z", "UTC", "Etc/UTC", "GMT", "+00:00", "+0000", "+00"].contains(&zone);
+        if let Some(zone) = zone.filter(|zone| matches!(what, "datetime" | "time") && !is_utc(zone)) {
+            let what = format!("the column {field} has times of the zone {zone} in cells that do not name it");
+            return Err(Error::unsupported(what).at(file.name.as_str()).hint(
+                "write the offset in each cell, 2020-01-01T00:00:00+01:00, and {timezone:UTC} or nothing in the header",
+            ));
+        }
         let is_list = is_list || self.is("LABEL");
-        ColumnType::plain(if is_list { list_of(data_type) } else { data_type })
+        Ok(ColumnType::plain(if is_list { list_of(data_type) } else { data_type }))
+    }
+}
+
+/// The only column of a role.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Unsupported`] for several: Neo4j joins them.
+fn only_one(file: &TableFile, own: &[Header<'_>], role: &str) -> Result<Option<usize>> {
+    let mut all = (0..own.len()).filter(|at| own[*at].is(role));
+    match (all.next(), all.next()) {
+        (Some(first), Some(second)) => {
+            let what = format!("the columns {} and {} are both :{role}", file.columns[first], file.columns[second]);
+            Err(Error::unsupported(what).at(file.name.as_str()).hint(format!(
+                "make one column :{role} of them, and keep its parts as properties where they are needed"
+            )))
+        }
+        (first, _) => Ok(first),
     }
 }
 
@@ -62,7 +114,8 @@ fn headers(file: &TableFile) -> Vec<Header<'_>> {
 pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
     let texts = files.iter().filter(|file| file.delimiter.is_some());
     let has = |file: &TableFile, word: &str| headers(file).iter().any(|header| header.is(word));
-    let nodes: Vec<&TableFile> = texts.clone().filter(|file| has(file, "ID")).collect();
+    let has_id = |file: &TableFile| headers(file).iter().any(Header::is_id);
+    let nodes: Vec<&TableFile> = texts.clone().filter(|file| has_id(file)).collect();
     let edges: Vec<&TableFile> = texts.filter(|file| has(file, "START_ID") && has(file, "END_ID")).collect();
     if nodes.is_empty() {
         return Ok(None);
@@ -71,9 +124,8 @@ pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
     let mut spaces: BTreeMap<String, (String, String)> = BTreeMap::new();
     for file in nodes {
         let own = headers(file);
-        let at = |word: &str| own.iter().position(|header| header.is(word));
-        let Some(key) = at("ID") else { continue };
-        let labels = at("LABEL").map(|at| file.columns[at].clone());
+        let Some(key) = only_one(file, &own, "ID")? else { continue };
+        let labels = only_one(file, &own, "LABEL")?.map(|at| file.columns[at].clone());
         let space = own[key].space;
         let label = own[key].braces.strip_prefix("label:").filter(|label| !label.is_empty());
         let label = label.or(Some(space).filter(|space| !space.is_empty())).unwrap_or(&file.stem).to_owned();
@@ -87,16 +139,16 @@ pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
             return Err(Error::usage(what)
                 .hint("give each table an id space of its own: personId:ID(Person), :START_ID(Person)"));
         }
-        declare(&mut guess, file, &own);
+        declare(&mut guess, file, &own)?;
         guess.vertex(table, &file.columns[key], &label, properties(file, &own, key));
         let of = labels.map_or_else(String::new, |name| format!(", labels {name}"));
         guess.tell(file, format!("nodes {label}: key {}{of}", file.columns[key]));
     }
     for file in edges {
         let own = headers(file);
-        let at = |word: &str| own.iter().position(|header| header.is(word));
-        let (Some(source), Some(target)) = (at("START_ID"), at("END_ID")) else { continue };
-        let relation = at("TYPE").map(|at| file.columns[at].clone());
+        let one = |role: &str| only_one(file, &own, role);
+        let (Some(source), Some(target)) = (one("START_ID")?, one("END_ID")?) else { continue };
+        let relation = one("TYPE")?.map(|at| file.columns[at].clone());
         let table_of = |end: usize| {
             let space = own[end].space;
             spaces.get(space).map(|(table, _)| table.clone()).ok_or_else(|| {
@@ -108,7 +160,7 @@ pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
         let (from, to) = (table_of(source)?, table_of(target)?);
         let options = TableOptions { relation: relation.clone(), ..options() };
         let table = guess.table(file, options, Hints::default());
-        declare(&mut guess, file, &own);
+        declare(&mut guess, file, &own)?;
         let ends = [(file.columns[source].as_str(), from.as_str()), (file.columns[target].as_str(), to.as_str())];
         guess.edge(table, ends, &file.stem, properties(file, &own, usize::MAX));
         let of =
@@ -123,19 +175,20 @@ fn options() -> TableOptions {
 }
 
 /// Declares the columns of the last table as its header does.
-fn declare(guess: &mut Guess, file: &TableFile, own: &[Header<'_>]) {
+fn declare(guess: &mut Guess, file: &TableFile, own: &[Header<'_>]) -> Result<()> {
     let columns = file.columns.iter().zip(own).filter(|(_, header)| !header.is("IGNORE"));
-    let column =
-        |(name, header): (&String, &Header<'_>)| Column { name: name.clone(), ty: header.ty(), required: false };
+    let column = |(name, header): (&String, &Header<'_>)| {
+        Ok(Column { name: name.clone(), ty: header.ty(file, name)?, required: false })
+    };
     if let Some(table) = guess.script.tables.last_mut() {
-        table.columns = columns.map(column).collect();
+        table.columns = columns.map(column).collect::<Result<_>>()?;
     }
+    Ok(())
 }
 
 /// The columns that are properties, by their names without types. The key has its own name, where the header gives one.
 fn properties(file: &TableFile, own: &[Header<'_>], key: usize) -> Properties {
-    let is_property =
-        |header: &Header<'_>| !["ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"].contains(&header.what);
+    let is_property = |header: &Header<'_>| !ROLES.iter().any(|role| header.is(role));
     let all = own.iter().enumerate().zip(&file.columns);
     let stays = all.filter(|((at, header), _)| *at == key || is_property(header));
     let name = |((at, header), column): ((usize, &Header<'_>), &String)| match header.name {

@@ -1,14 +1,16 @@
 //! Conventions of two tables: one of nodes, one of edges.
 
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 use isomorph_model::type_name::list_of;
 use isomorph_model::well_known;
 
 use arrow_schema::DataType;
 
-use super::{Guess, TableFile, only};
+use super::{BrokenFile, Guess, TableFile, only};
 use crate::sql::{ColumnType, Hints, Properties, TableOptions};
 
+const INIT: &str =
+    "isomorph import init DIRECTORY > graph.pgq    write a mapping file, and correct SOURCE KEY and DESTINATION KEY";
 const NODE: &str = "node";
 const EDGE: &str = "edge";
 
@@ -19,19 +21,54 @@ const EDGES: &[&str] = &["edges", "edge", "links", "relationships", "rels"];
 /// Names of keys, the likeliest first.
 const KEYS: &[&str] = &["id", "node_id", "nodeid", "node", "key", "vertex_id", "vertex", "name"];
 
-/// Pairs of names of ends.
-const ENDS: &[(&str, &str)] = &[
-    ("source", "target"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("from", "to"),
-    ("from_id", "to_id"),
-    ("source_id", "target_id"),
-    ("start", "end"),
-    ("subject", "object"),
-    ("head", "tail"),
-    ("u", "v"),
-    ("node1", "node2"),
+/// Names of sources and of the targets that go with them, without what `normal` removes and without [`SUFFIXES`].
+const ENDS: &[(&[&str], &[&str])] = &[
+    (&["source", "src"], &["target", "dst", "dest", "destination", "trg", "tgt", "sink"]),
+    (&["from"], &["to"]),
+    (&["subject"], &["object"]),
+];
+
+/// Names that are ends where no others are: they may also be times, speeds and words.
+const WEAK_ENDS: &[(&[&str], &[&str])] = &[
+    (&["head"], &["tail"]),
+    (&["u"], &["v"]),
+    (&["node1"], &["node2"]),
+    (&["start", "begin"], &["end"]),
+];
+
+/// What names of ends end with: the first that both have counts.
+const SUFFIXES: &[&str] = &["", "id", "node", "nodeid", "vertex", "vertexid", "key", "index", "idx", "name"];
+
+/// Names of which one alone is half of a pair.
+const HALVES: &[&str] = &["source", "src", "from", "to", "target", "dst", "dest", "destination", "trg", "tgt"];
+
+/// Names of columns that are no ends.
+const NO_ENDS: &[&str] = &[
+    "",
+    "id",
+    "edgeid",
+    "eid",
+    "key",
+    "index",
+    "idx",
+    "weight",
+    "w",
+    "value",
+    "label",
+    "type",
+    "kind",
+    "name",
+    "relation",
+    "rel",
+    "predicate",
+    "date",
+    "time",
+    "timestamp",
+    "year",
+    "since",
+    "count",
+    "directed",
+    "direction",
 ];
 
 /// Properties of KGX that have several values, divided by `|` (KGX format, "multivalued").
@@ -39,6 +76,10 @@ const MULTIVALUED: &[&str] = &["xref", "synonym", "same_as", "publications", "pr
 
 fn has_role(file: &TableFile, names: &[&str]) -> bool {
     names.iter().any(|name| file.stem.eq_ignore_ascii_case(name))
+}
+
+fn is_tabbed(file: &TableFile) -> bool {
+    file.delimiter == Some(b'\t')
 }
 
 /// KGX: nodes with `id` and `category`, edges with `subject`, `predicate` and `object`.
@@ -64,7 +105,9 @@ pub(super) fn kgx(files: &[TableFile]) -> Result<Option<Guess>> {
         Hints { types, ..Hints::default() }
     };
     let text = node.delimiter.is_some();
+    // KGX reads and writes its tables without quoting (csv.QUOTE_NONE in its tsv_source).
     let of_node = TableOptions {
+        literal_quotes: is_tabbed(node),
         labels: Some("category".to_owned()),
         array_delimiter: text.then_some('|'),
         ..TableOptions::default()
@@ -73,6 +116,7 @@ pub(super) fn kgx(files: &[TableFile]) -> Result<Option<Guess>> {
     guess.vertex(table.clone(), "id", NODE, Properties::All);
     guess.tell(node, "nodes: key id, labels category".to_owned());
     let of_edge = TableOptions {
+        literal_quotes: is_tabbed(edge),
         relation: Some("predicate".to_owned()),
         array_delimiter: edge.delimiter.is_some().then_some('|'),
         ..TableOptions::default()
@@ -117,31 +161,144 @@ pub(super) fn gephi(files: &[TableFile]) -> Result<Option<Guess>> {
     Ok(Some(guess))
 }
 
+/// A name in lower case, its letters and digits only: `Source.ID` is `sourceid`.
+fn normal(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The columns with source and target, if their names say so.
+///
+/// # Errors
+/// When several columns could be one of them, or only one of the two is there.
+fn named_ends<'a>(file: &'a TableFile) -> Result<Option<(&'a str, &'a str)>> {
+    let names: Vec<String> = file.columns.iter().map(|name| normal(name)).collect();
+    let refused = |what: String| {
+        Err(Error::usage(what).at(file.name.as_str()).hint(INIT).hint("rename the columns to source and target"))
+    };
+    let of = |stem: &str, suffix: &str| -> Vec<&'a str> {
+        let all = file.columns.iter().zip(&names);
+        all.filter(|(_, name)| name.strip_suffix(suffix) == Some(stem)).map(|(column, _)| column.as_str()).collect()
+    };
+    let pairs = |(sources, targets): &(&[&str], &[&str])| {
+        let mut found = Vec::new();
+        for suffix in SUFFIXES {
+            let all = |stems: &[&str]| stems.iter().flat_map(|stem| of(stem, suffix)).collect::<Vec<_>>();
+            let (sources, targets) = (all(sources), all(targets));
+            found.extend(sources.iter().flat_map(|source| targets.iter().map(|target| (*source, *target))));
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        // One may have a suffix and the other none: `source_id`, `target`.
+        let any = |stems: &[&str]| -> Vec<&'a str> {
+            let suffixes = SUFFIXES.iter().filter(|suffix| **suffix != "name");
+            suffixes.flat_map(|suffix| stems.iter().flat_map(|stem| of(stem, suffix)).collect::<Vec<_>>()).collect()
+        };
+        if let ([source], [target]) = (any(sources).as_slice(), any(targets).as_slice()) {
+            found.push((*source, *target));
+        }
+        found
+    };
+    let strong: Vec<_> = ENDS.iter().flat_map(pairs).collect();
+    let found = if strong.is_empty() { WEAK_ENDS.iter().flat_map(pairs).collect() } else { strong };
+    let is_half = |name: &&String| {
+        let suffixes = SUFFIXES.iter().filter(|suffix| **suffix != "name");
+        HALVES.iter().any(|half| suffixes.clone().any(|suffix| name.strip_suffix(suffix) == Some(half)))
+    };
+    match found.as_slice() {
+        [one] => Ok(Some(*one)),
+        [] => match names.iter().position(|name| is_half(&name)) {
+            None => Ok(None),
+            Some(at) => {
+                refused(format!("the column {} is one end of edges, and no column is the other", file.columns[at]))
+            }
+        },
+        several => {
+            let shown: Vec<String> = several.iter().map(|(source, target)| format!("{source} and {target}")).collect();
+            refused(format!("several pairs of columns could be source and target: {}", shown.join("; ")))
+        }
+    }
+}
+
+/// The error of a file that has one of the two names and cannot be read, if both names are there.
+pub(super) fn broken(files: &[TableFile], broken: Vec<BrokenFile>) -> Option<Error> {
+    let is_called = |stem: &str, names: &[&str]| {
+        let stem = stem.to_ascii_lowercase();
+        names
+            .iter()
+            .any(|name| stem.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with(['_', '-'])))
+    };
+    let stems = files.iter().map(|file| file.stem.as_str()).chain(broken.iter().map(|file| file.stem.as_str()));
+    let has = |names: &[&str]| stems.clone().any(|stem| is_called(stem, names));
+    if !has(NODES) || !has(EDGES) {
+        return None;
+    }
+    let mut named = broken.into_iter().filter(|file| is_called(&file.stem, NODES) || is_called(&file.stem, EDGES));
+    named.next().map(|file| if file.error.place().is_empty() { file.error.at(file.name) } else { file.error })
+}
+
 /// Two tables that are called nodes and edges.
-pub(super) fn plain(files: &[TableFile]) -> Result<Option<Guess>> {
+pub(super) fn plain(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
     let nodes: Vec<&TableFile> = files.iter().filter(|file| has_role(file, NODES)).collect();
     let edges: Vec<&TableFile> = files.iter().filter(|file| has_role(file, EDGES)).collect();
     if nodes.is_empty() || edges.is_empty() {
         return Ok(None);
     }
     let (Some(node), Some(edge)) = (only("nodes", &nodes)?, only("edges", &edges)?) else { return Ok(None) };
-    let known = KEYS.iter().find_map(|name| node.find(name));
-    let (Some(key), [first, second, ..]) =
-        (known.or(node.columns.first().map(String::as_str)), edge.columns.as_slice())
-    else {
-        return Ok(None);
+    for file in [node, edge] {
+        if let Some(number) = file.columns.iter().find(|name| name.parse::<f64>().is_ok()) {
+            return Err(Error::usage(format!("the first line does not name the columns: {number} is a number"))
+                .at(file.name.as_str())
+                .hint("write a line with the names of the columns first")
+                .hint(INIT));
+        }
+    }
+    let named = KEYS.iter().find_map(|wanted| {
+        let exact = node.find(wanted);
+        exact.or_else(|| node.columns.iter().map(String::as_str).find(|name| normal(name) == normal(wanted)))
+    });
+    let Some(key) = named.or(node.columns.first().map(String::as_str)) else { return Ok(None) };
+    let pair = match named_ends(edge) {
+        Err(_) if draft => None,
+        found => found?,
     };
-    let pair = ENDS.iter().find_map(|(source, target)| Some((edge.find(source)?, edge.find(target)?)));
-    let (source, target) = pair.unwrap_or((first, second));
+    let (source, target) = match (pair, edge.columns.as_slice()) {
+        (Some(pair), _) => pair,
+        (None, [first, second, ..])
+            if first != second
+                && (draft || [first, second].iter().all(|name| !NO_ENDS.contains(&normal(name).as_str()))) =>
+        {
+            (first.as_str(), second.as_str())
+        }
+        _ => {
+            let what = format!(
+                "no columns are called source and target, and the first two may be something else: {}",
+                edge.columns.join(", ")
+            );
+            return Err(Error::usage(what)
+                .at(edge.name.as_str())
+                .hint("rename the columns to source and target")
+                .hint(INIT));
+        }
+    };
     let mut guess = Guess::new("two tables, nodes and edges");
     let header = TableOptions::default();
     let table = guess.table(node, header.clone(), Hints::default());
     guess.vertex(table.clone(), key, NODE, Properties::All);
-    let why = if known.is_some() { "by its name" } else { "the first column" };
+    let why = if named.is_some() { "by its name" } else { "the first column" };
     guess.tell(node, format!("nodes: key {key}, {why}"));
-    let own = guess.table(edge, header, Hints::default());
+    let directed = edge.find("directed").map(str::to_owned);
+    let direction = match directed.as_deref() {
+        Some(name) => format!("direction by {name}, if that is true or false"),
+        None => "all with a direction".to_owned(),
+    };
+    let own = guess.table(edge, header, Hints { directed, ..Hints::default() });
     guess.edge(own, [(source, &table), (target, &table)], EDGE, Properties::All);
-    let why = if pair.is_some() { "by their names" } else { "the first two columns" };
-    guess.tell(edge, format!("edges from {source} to {target}, {why}, all with a direction"));
+    let why = match (pair, draft) {
+        (Some(_), _) => "by their names",
+        (None, false) => "the first two columns",
+        (None, true) => "the first two columns: to be checked",
+    };
+    guess.tell(edge, format!("edges from {source} to {target}, {why}, {direction}"));
     Ok(Some(guess))
 }

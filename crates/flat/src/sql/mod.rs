@@ -15,6 +15,7 @@ use isomorph_tables::Encoding;
 
 pub use options::{KNOWN, TableOptions};
 pub use parse::parse;
+pub(crate) use types::has_name;
 pub use write::is_plain_name;
 
 /// A place in the text of a mapping file, both numbers from 1; 0 where nobody wrote the text.
@@ -38,6 +39,9 @@ impl At {
             },
         );
         match self.line {
+            // A convention has no mapping file.
+            0 if file.is_empty() => Error::usage(error.message().to_owned())
+                .hint("isomorph import init DIRECTORY > graph.pgq    write what was recognised as a mapping file, and correct it"),
             0 => error.at(Place::file(file)),
             line => error.at(Place::file(file).line(line)),
         }
@@ -79,6 +83,8 @@ pub struct Hints {
     pub names: Option<Vec<String>>,
     /// The types of some.
     pub types: Vec<(String, ColumnType)>,
+    /// A column that says the direction of each edge if its values are true and false.
+    pub directed: Option<String>,
 }
 
 /// A declared column.

@@ -9,6 +9,7 @@ use isomorph_error::{Result, did_you_mean};
 pub const KNOWN: &[(&str, &str)] = &[
     ("format.delimiter", "the character between the fields of CSV"),
     ("format.has_header", "whether the first line of CSV names the columns"),
+    ("isomorph.quotes", "literal: quotation marks in CSV are ordinary characters, as KGX writes them"),
     ("format.null_value", "an unquoted word of CSV that means null"),
     (
         "isomorph.columns",
@@ -27,6 +28,8 @@ pub const KNOWN: &[(&str, &str)] = &[
 pub struct TableOptions {
     /// The byte between fields.
     pub delimiter: Option<u8>,
+    /// Whether quotation marks are ordinary characters.
+    pub literal_quotes: bool,
     /// Whether there is no header.
     pub headless: bool,
     /// A word for null.
@@ -70,6 +73,8 @@ impl TableOptions {
                     "false" => own.headless = true,
                     _ => return wrong("true or false"),
                 },
+                "isomorph.quotes" if value == "literal" => own.literal_quotes = true,
+                "isomorph.quotes" => return wrong("literal"),
                 "format.null_value" => own.null = column,
                 "isomorph.columns" if value == "position" => own.by_position = true,
                 "isomorph.columns" => return wrong("position"),
@@ -109,6 +114,7 @@ impl TableOptions {
                 other => char::from(other).to_string(),
             }),
         );
+        put("isomorph.quotes", self.literal_quotes.then(|| "literal".to_owned()));
         put("format.has_header", self.headless.then(|| "false".to_owned()));
         put("format.null_value", self.null.clone());
         put("isomorph.columns", self.by_position.then(|| "position".to_owned()));

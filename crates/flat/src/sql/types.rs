@@ -18,6 +18,11 @@ pub(super) fn name(ty: &ColumnType) -> Option<String> {
     }
 }
 
+/// Whether SQL has a name for a type.
+pub(crate) fn has_name(ty: &ColumnType) -> bool {
+    name(ty).is_some()
+}
+
 fn scalar(data_type: &DataType) -> Option<String> {
     use DataType as T;
     let digits = |unit: &TimeUnit| match unit {

@@ -1,6 +1,6 @@
-//! Arrow IPC files, with the record batches as parts. Compressed files are refused: their buffers claim sizes that the library
-//! allocates unseen.
+//! Arrow IPC files, with the record batches as parts. Buffers may be compressed; what they claim is bounded before they are read.
 
+mod compressed;
 mod read;
 mod write;
 

@@ -13,6 +13,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, SchemaRef};
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::Blob;
 
+use super::compressed;
 use crate::catch_panic::fenced;
 use crate::rules::ARROW_FILE;
 use crate::text::select::{Numbered, Selected, Wanted};
@@ -35,9 +36,11 @@ pub(crate) struct ArrowFile {
     starts: Vec<u64>,
     /// The columns in the file, and as they are shown.
     schema: SchemaRef,
+    /// The most bytes of a decompressed batch.
+    most: u64,
 }
 
-fn broken(reason: impl Into<String>) -> Error {
+pub(super) fn broken(reason: impl Into<String>) -> Error {
     Error::broken(&ARROW_FILE, reason)
 }
 
@@ -47,7 +50,7 @@ fn failed(error: ArrowError) -> Error {
 
 impl ArrowFile {
     /// # Errors
-    /// [`Kind::Malformed`], [`Kind::TooLarge`], [`Kind::Unsupported`] for compressed files and types that are not supported, and errors of
+    /// [`Kind::Malformed`], [`Kind::TooLarge`], [`Kind::Unsupported`] for streams and types that are not supported, and errors of
     /// reading.
     pub(crate) fn open(blob: Blob, options: &ReadOptions) -> Result<Self> {
         let place = blob.place();
@@ -101,20 +104,17 @@ impl ArrowFile {
         let schema = Arc::new(convert::schema(&decoded, options.schema.as_deref())?);
         let mut decoder = FileDecoder::new(own, footer.version());
         for block in footer.dictionaries().into_iter().flatten() {
-            let (buffer, compressed) = block_of(&blob, block, start)?;
-            if compressed {
-                return Err(is_compressed());
-            }
+            let buffer = block_of(&blob, block, start, limits.expanded_pages_bytes)?;
             decoder.read_dictionary(block, &buffer).map_err(failed)?;
         }
         let blocks: Vec<Block> = footer.recordBatches().into_iter().flatten().copied().collect();
         let mut starts = vec![0u64];
         for block in &blocks {
-            let rows = rows_of(&blob, block, start)?;
+            let rows = rows_of(&blob, block, start, limits.expanded_pages_bytes)?;
             let before = starts.last().copied().unwrap_or_default();
             starts.push(before.checked_add(rows).ok_or_else(|| broken("the batches have more than 2^64 rows"))?);
         }
-        Ok(ArrowFile { blob, decoder, blocks, starts, schema })
+        Ok(ArrowFile { blob, decoder, blocks, starts, schema, most: limits.expanded_pages_bytes })
     }
 
     /// Returns the schema of its batches.
@@ -175,10 +175,7 @@ impl ArrowFile {
 
     fn batch(&self, number: usize) -> Result<RecordBatch> {
         let block = self.blocks.get(number).ok_or_else(|| Error::usage("no such batch"))?;
-        let (buffer, compressed) = block_of(&self.blob, block, self.blob.size())?;
-        if compressed {
-            return Err(is_compressed());
-        }
+        let buffer = block_of(&self.blob, block, self.blob.size(), self.most)?;
         let read = fenced(&ARROW_FILE, || self.decoder.read_record_batch(block, &buffer).map_err(failed))?;
         let batch = read.ok_or_else(|| broken("a block is no record batch"))?;
         let announced = self.rows_of(number);
@@ -189,25 +186,20 @@ impl ArrowFile {
     }
 }
 
-fn is_compressed() -> Error {
-    Error::unsupported("the buffers of the file are compressed").hint(
-        "write it without compression: in pyarrow compression=\"uncompressed\", in Polars the default of write_ipc",
-    )
-}
-
-/// The bytes of a block, which must end before `end`, and whether their buffers are compressed.
-fn block_of(blob: &Blob, block: &Block, end: u64) -> Result<(Buffer, bool)> {
+/// The bytes of a block, which must end before `end`, and whose buffers have at most `most` bytes when decompressed.
+fn block_of(blob: &Blob, block: &Block, end: u64, most: u64) -> Result<Buffer> {
     let number = |number: i64| u64::try_from(number).map_err(|_| broken("a block has a negative size"));
     let (offset, metadata, body) =
         (number(block.offset())?, number(i64::from(block.metaDataLength()))?, number(block.bodyLength())?);
     let length = metadata.checked_add(body).and_then(|length| offset.checked_add(length));
     let length = length.filter(|to| *to <= end).ok_or_else(|| broken("a block is outside the file"))?;
     let bytes = blob.read(offset..length)?;
-    let message = message(bytes.get(..usize::try_from(metadata).unwrap_or(0)).unwrap_or_default())?;
+    let (head, body) = bytes.split_at_checked(usize::try_from(metadata).unwrap_or(0)).unwrap_or_default();
+    let message = message(head)?;
     let header = message.header_as_record_batch();
     let header = header.or_else(|| message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()));
-    let compressed = header.is_some_and(|header| header.compression().is_some());
-    Ok((Buffer::from(bytes), compressed))
+    header.map_or(Ok(()), |header| compressed::check(&header, body, most))?;
+    Ok(Buffer::from(bytes))
 }
 
 fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>> {
@@ -216,20 +208,19 @@ fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>> {
     root_as_message(bytes).map_err(|error| broken(format!("a message is damaged: {error}")))
 }
 
-/// The number of rows that a block announces.
-fn rows_of(blob: &Blob, block: &Block, end: u64) -> Result<u64> {
+/// The number of rows that a block announces. A compressed one has at most `expanded` bytes.
+fn rows_of(blob: &Blob, block: &Block, end: u64, expanded: u64) -> Result<u64> {
     let range = u64::try_from(block.offset()).ok().zip(u64::try_from(block.metaDataLength()).ok());
     let range = range.and_then(|(from, length)| Some(from..from.checked_add(length)?)).filter(|range| range.end <= end);
     let bytes = blob.read(range.ok_or_else(|| broken("a block is outside the file"))?)?;
     let message = message(&bytes)?;
     let batch = message.header_as_record_batch().filter(|_| message.header_type() == MessageHeader::RecordBatch);
     let batch = batch.ok_or_else(|| broken("a block is no record batch"))?;
-    if batch.compression().is_some() {
-        return Err(is_compressed());
-    }
     let rows = u64::try_from(batch.length()).map_err(|_| broken("a batch has a negative number of rows"))?;
     // A row takes one bit at least: what claims more is not believed.
-    let most = u64::try_from(block.bodyLength()).unwrap_or_default().saturating_mul(8);
+    let bytes =
+        if batch.compression().is_some() { expanded } else { u64::try_from(block.bodyLength()).unwrap_or_default() };
+    let most = bytes.saturating_mul(8);
     if rows > most { Err(broken(format!("a batch of {most} bits has {rows} rows"))) } else { Ok(rows) }
 }
 

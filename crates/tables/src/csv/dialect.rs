@@ -9,6 +9,8 @@
 pub struct CsvDialect {
     /// The byte between fields when read. Written fields are separated by commas.
     pub separator: u8,
+    /// Whether quotation marks are ordinary characters when read: a field ends at the separator or at the end of its line.
+    pub literal_quotes: bool,
     /// Whether the first record names the columns when read. Without it, `names` must.
     pub has_header: bool,
     /// Names of all columns by position when read, instead of those in the header: for headers that repeat a name.
@@ -54,6 +56,7 @@ impl Default for CsvDialect {
     fn default() -> Self {
         CsvDialect {
             separator: b',',
+            literal_quotes: false,
             has_header: true,
             names: None,
             quoting: Quoting::default(),

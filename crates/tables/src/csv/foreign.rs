@@ -10,7 +10,8 @@ use crate::rules::CSV_HEADER;
 /// # Errors
 /// [`CSV_HEADER`] in these cases.
 pub(super) fn refuse(blob: &Blob) -> Result<()> {
-    let start = blob.read(0..blob.size().min(4))?;
+    let start = blob.read(0..blob.size().min(16))?;
+    refuse_separator_line(&start)?;
     let (what, hint) = match start.as_ref() {
         [0x1F, 0x8B, ..] => ("the file is compressed with gzip", "decompress it: gzip -d < FILE.gz > FILE.csv"),
         [0x28, 0xB5, 0x2F, 0xFD] => ("the file is compressed with zstd", "decompress it: zstd -d FILE.zst"),
@@ -21,6 +22,19 @@ pub(super) fn refuse(blob: &Blob) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Error::broken(&CSV_HEADER, what).hint(hint))
+}
+
+/// Refuses the first line `sep=;` by which Excel is told the separator: no other reader knows that it is no header.
+fn refuse_separator_line(start: &[u8]) -> Result<()> {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let name = start.get(..4).unwrap_or_default();
+    match start.get(4..) {
+        Some([_] | [_, b'\r' | b'\n', ..]) if name.eq_ignore_ascii_case(b"sep=") => {
+            Err(Error::broken(&CSV_HEADER, "the first line is Excel's sep=, not the names of the columns")
+                .hint("remove the first line"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Adds the cause to `error` if the header is one field in which another character separates the column names.

@@ -1,7 +1,7 @@
 //! Reads CSV with a declared schema.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::sync::Arc;
 
@@ -25,6 +25,7 @@ pub(crate) struct CsvFile {
     packing: Packing,
     dialect: CsvDialect,
     limits: Limits,
+    refuse_zones: bool,
     schema: SchemaRef,
     /// For each column of the schema, its field in a record.
     fields: Vec<usize>,
@@ -51,6 +52,7 @@ impl CsvFile {
             packing,
             dialect: options.csv.clone(),
             limits: options.limits.clone(),
+            refuse_zones: options.refuse_zones,
             schema: Arc::clone(declared),
             fields: Vec::new(),
             width: 0,
@@ -65,8 +67,8 @@ impl CsvFile {
         let header = self.names()?;
         let (fields, schema) =
             columns(&header, declared, &self.dialect).map_err(|error| error.at(Place::default().line(1)))?;
-        let is_other = |name: &&String| declared.field_with_name(name).is_err();
-        self.others = header.iter().filter(is_other).cloned().collect();
+        let own: HashSet<&str> = declared.fields().iter().map(|field| field.name().as_str()).collect();
+        self.others = header.iter().filter(|name| !own.contains(name.as_str())).cloned().collect();
         (self.width, self.fields, self.schema) = (header.len(), fields, Arc::new(schema));
         Ok(())
     }
@@ -76,6 +78,7 @@ impl CsvFile {
         let file = PackedFile { blob: self.blob.clone(), packing: self.packing };
         let mut splitter = Splitter::new(file.reader()?, self.limits.text_bytes);
         splitter.separator = self.dialect.separator;
+        splitter.literal_quotes = self.dialect.literal_quotes;
         splitter.skip_mark()?;
         Ok(splitter)
     }
@@ -158,30 +161,35 @@ impl CsvFile {
 fn columns(header: &[String], declared: &Schema, csv: &CsvDialect) -> Result<(Vec<usize>, Schema)> {
     let mut fields = Vec::new();
     let mut schema = Vec::new();
+    // Files may have many thousands of columns: each name is looked up, not searched.
+    let mut places: HashMap<&str, (usize, usize)> = HashMap::with_capacity(header.len());
+    for (position, name) in header.iter().enumerate() {
+        places.entry(name).or_insert((position, 0)).1 += 1;
+    }
     for field in declared.fields() {
         let name = field.name();
-        if !column::is_scalar(field.data_type()) {
+        if !column::is_parsed(field.data_type()) {
             let message = format!("CSV cannot store column `{name}` of type {}", field.data_type());
             return Err(Error::unsupported(message).at(Place::field(name)));
         }
-        let mut found = header.iter().enumerate().filter(|(_, other)| *other == name);
-        let (Some((position, _)), None) = (found.next(), found.next()) else {
-            let times = header.iter().filter(|other| *other == name).count();
+        let (position, times) = places.get(name.as_str()).copied().unwrap_or_default();
+        if times != 1 {
             let message = format!("column `{name}` occurs {times} times in the header {}", header.join(","));
             let error = Error::broken(&CSV_HEADER, message).at(Place::field(name));
             return Err(foreign::divided(error, header, |field| declared.field_with_name(field).is_ok()));
-        };
+        }
         fields.push(position);
         schema.push(Arc::clone(field));
     }
     if csv.keep_other_columns {
         let first_unnamed = header.iter().position(String::is_empty);
+        let taken: HashSet<usize> = fields.iter().copied().collect();
         for (position, name) in header.iter().enumerate() {
             let is_level = name.is_empty() && csv.quoting == Quoting::NonNumeric;
-            if fields.contains(&position) || is_level && first_unnamed != Some(position) {
+            if taken.contains(&position) || is_level && first_unnamed != Some(position) {
                 continue;
             }
-            if !is_level && header.iter().filter(|other| *other == name).count() > 1 {
+            if !is_level && places.get(name.as_str()).is_some_and(|(_, times)| *times > 1) {
                 return Err(
                     Error::broken(&CSV_HEADER, format!("two columns are named `{name}`")).at(Place::field(name))
                 );
@@ -263,7 +271,7 @@ impl Parser<'_> {
         let cells = self.records.column(field, self.file.width).map(|(field, bytes)| {
             if !field.quoted && Some(bytes) == null_word { None } else { self.cell(declared, field, bytes) }
         });
-        let column = column::parse(declared.data_type(), cells)
+        let column = column::parse(declared.data_type(), self.file.refuse_zones, cells)
             .map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
         if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {
             let record = (0..null.len()).find(|row| null.is_null(*row)).unwrap_or_default();

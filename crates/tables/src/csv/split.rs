@@ -92,6 +92,8 @@ pub(super) struct Splitter<R> {
     most: usize,
     /// The byte between fields.
     pub separator: u8,
+    /// Whether quotation marks are ordinary characters.
+    pub literal_quotes: bool,
     /// Whether an empty line is a record with one empty field.
     pub keep_blank_lines: bool,
 }
@@ -116,6 +118,7 @@ impl<R: Read> Splitter<R> {
             line: 1,
             most: most.min(u32::MAX as usize / 4),
             separator: b',',
+            literal_quotes: false,
             keep_blank_lines: false,
         }
     }
@@ -195,7 +198,7 @@ impl<R: Read> Splitter<R> {
         let mut at = start;
         let mut is_first = true;
         loop {
-            let quoted = bytes.get(at) == Some(&b'"');
+            let quoted = !self.literal_quotes && bytes.get(at) == Some(&b'"');
             let (from, to, doubled);
             if quoted {
                 from = at + 1;

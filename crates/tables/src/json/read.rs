@@ -1,5 +1,6 @@
 //! Reads JSON lines with a declared schema.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +24,8 @@ pub(crate) struct JsonFile {
     packing: Packing,
     limits: Limits,
     refuse_unknown_keys: bool,
-    raw: Vec<String>,
+    raw: HashSet<String>,
+    refuse_zones: bool,
     schema: SchemaRef,
 }
 
@@ -46,7 +48,8 @@ impl JsonFile {
             packing,
             limits: options.limits.clone(),
             refuse_unknown_keys: options.refuse_unknown_keys,
-            raw: options.raw_json.clone(),
+            raw: options.raw_json.iter().cloned().collect(),
+            refuse_zones: options.refuse_zones,
             schema: Arc::new(schema),
         })
     }
@@ -92,8 +95,9 @@ impl JsonFile {
         // All declared keys are known, including those that are not read.
         let mut names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         let read = names.len();
+        let own: HashSet<&str> = names.iter().copied().collect();
         let others = self.schema.fields().iter().map(|field| field.name().as_str());
-        names.extend(others.filter(|name| schema.column_with_name(name).is_none()));
+        names.extend(others.filter(|name| !own.contains(name)));
         let batches = JsonBatches {
             keys: Keys::new(names.iter().copied(), self.refuse_unknown_keys),
             known: names.len(),
@@ -162,7 +166,8 @@ impl JsonBatches {
             let values: Vec<Option<&str>> =
                 places.iter().map(|place| place.clone().map(|place| &text[place])).collect();
             let raw = self.file.raw.contains(declared.name());
-            let column = if raw { Ok(texts(&values)) } else { parse(declared.data_type(), &values) };
+            let column =
+                if raw { Ok(texts(&values)) } else { parse(declared.data_type(), self.file.refuse_zones, &values) };
             let column = column.map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
             if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {
                 let row = (0..null.len()).find(|row| null.is_null(*row)).unwrap_or_default();

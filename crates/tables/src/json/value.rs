@@ -10,27 +10,35 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::value::RawValue;
 
-use crate::text::column::{self, Cell, Refused, excerpt, is_scalar};
+use crate::text::column::{self, Cell, Refused, excerpt, is_parsed, is_scalar};
 
-/// Whether columns of this type can be read from and written as JSON.
+/// Whether columns of this type can be read from JSON.
 pub(super) fn is_readable(data_type: &DataType) -> bool {
     match data_type {
         DataType::List(item) => is_readable(item.data_type()),
+        other => is_parsed(other),
+    }
+}
+
+/// Whether columns of this type can be written as JSON.
+pub(super) fn is_writable(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::List(item) => is_writable(item.data_type()),
         other => is_scalar(other),
     }
 }
 
 /// Parses a column of `data_type`, one JSON text per value; `None` where the key was missing.
-pub(super) fn parse(data_type: &DataType, values: &[Option<&str>]) -> Result<ArrayRef, Refused> {
+pub(super) fn parse(data_type: &DataType, refuse_zones: bool, values: &[Option<&str>]) -> Result<ArrayRef, Refused> {
     if let DataType::List(item) = data_type {
-        return lists(item, values);
+        return lists(item, refuse_zones, values);
     }
     let mut cells: Vec<Cell<'_>> = Vec::with_capacity(values.len());
     for (row, value) in values.iter().enumerate() {
         let text = value.map_or(Ok(None), |value| text(data_type, value));
         cells.push(text.map_err(|reason| Refused { row, reason })?);
     }
-    column::parse(data_type, cells.into_iter())
+    column::parse(data_type, refuse_zones, cells.into_iter())
 }
 
 /// Returns the text of a JSON value if it has the kind that `data_type` requires.
@@ -44,7 +52,7 @@ fn text<'a>(data_type: &DataType, value: &'a str) -> Result<Cell<'a>, String> {
         return Ok(None);
     }
     match data_type {
-        T::Utf8 | T::LargeUtf8 | T::Date32 | T::Timestamp(_, _) if is_quoted => {
+        T::Utf8 | T::LargeUtf8 | T::Date32 | T::Timestamp(_, _) | T::Time32(_) | T::Time64(_) if is_quoted => {
             Ok(Some(bytes(unquoted(value, string)?)))
         }
         T::Binary | T::LargeBinary if is_quoted => {
@@ -56,6 +64,9 @@ fn text<'a>(data_type: &DataType, value: &'a str) -> Result<Cell<'a>, String> {
         }
         T::Boolean if matches!(value, "true" | "false") => Ok(Some(value.as_bytes().into())),
         T::Boolean => Err(wrong()),
+        // Decimals are texts where readers would round numbers.
+        T::Decimal128(_, _) if is_quoted => Ok(Some(bytes(unquoted(value, string)?))),
+        T::Decimal128(_, _) if is_literal => Ok(Some(value.as_bytes().into())),
         other if is_literal && (other.is_integer() || other.is_floating()) => Ok(Some(value.as_bytes().into())),
         _ => Err(wrong()),
     }
@@ -79,7 +90,7 @@ fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
     }
 }
 
-fn lists(item: &FieldRef, values: &[Option<&str>]) -> Result<ArrayRef, Refused> {
+fn lists(item: &FieldRef, refuse_zones: bool, values: &[Option<&str>]) -> Result<ArrayRef, Refused> {
     let mut items: Vec<Option<&str>> = Vec::new();
     let mut lengths = Vec::with_capacity(values.len());
     let mut rows = Vec::new();
@@ -101,7 +112,7 @@ fn lists(item: &FieldRef, values: &[Option<&str>]) -> Result<ArrayRef, Refused> 
     let too_long = |_| Refused { row: 0, reason: "the lists in a batch have more than 2^31 values".to_owned() };
     i32::try_from(items.len()).map_err(too_long)?;
     let in_list = |refused: Refused| Refused { row: rows.get(refused.row).copied().unwrap_or_default(), ..refused };
-    let items = parse(item.data_type(), &items).map_err(in_list)?;
+    let items = parse(item.data_type(), refuse_zones, &items).map_err(in_list)?;
     let list = ListArray::try_new(Arc::clone(item), OffsetBuffer::from_lengths(lengths), items, nulls.finish());
     list.map(|list| Arc::new(list) as ArrayRef).map_err(|error| Refused { row: 0, reason: error.to_string() })
 }

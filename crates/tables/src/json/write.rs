@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use isomorph_error::{Error, Place, Result};
 
-use super::value::is_readable;
+use super::value::is_writable;
 use crate::text::cells::{Cells, Value};
 use crate::text::civil::{write_date, write_timestamp};
 use crate::text::number::{FloatStyle, write_f32, write_f64, write_int};
@@ -35,7 +35,7 @@ impl<W: Write> JsonWriter<W> {
     pub(crate) fn create(out: W, schema: &Schema, raw: &[String]) -> Result<Self> {
         let mut keys = Vec::with_capacity(schema.fields().len());
         for field in schema.fields() {
-            if !is_readable(field.data_type()) {
+            if !is_writable(field.data_type()) {
                 let message =
                     format!("writing column `{}` of type {} as JSON is not supported", field.name(), field.data_type());
                 return Err(Error::unsupported(message).at(Place::field(field.name())));

@@ -3,6 +3,7 @@
 //! Only the Parquet schema is used. The Arrow schema that some writers embed describes what the writing program had in
 //! memory, and may be wrong: it is read only for types that Parquet lacks, and only on request.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -180,17 +181,21 @@ fn decoded_type(data_type: &DataType, text: TextType) -> DataType {
 pub(crate) fn positions(schema: &Schema, names: Option<&[String]>) -> Result<Vec<usize>> {
     let Some(names) = names else { return Ok((0..schema.fields().len()).collect()) };
     let mut positions = Vec::with_capacity(names.len());
+    // Tables may have many thousands of columns: each name is looked up, not searched.
+    let (mut places, mut taken) = (HashMap::new(), HashSet::new());
+    for (position, field) in schema.fields().iter().enumerate() {
+        places.entry(field.name().as_str()).or_insert((position, 0usize)).1 += 1;
+    }
     for name in names {
-        let mut found = schema.fields().iter().enumerate().filter(|(_, field)| field.name() == name);
-        let Some((position, _)) = found.next() else {
+        let Some((position, times)) = places.get(name.as_str()).copied() else {
             let there: Vec<&str> = schema.fields().iter().take(20).map(|field| field.name().as_str()).collect();
             let message = format!("column `{name}` does not exist; the columns are {}", there.join(", "));
             return Err(Error::usage(message).of_kind(Kind::NotFound).at(Place::field(name)));
         };
-        if found.next().is_some() {
+        if times > 1 {
             return Err(Error::malformed(format!("two columns are named `{name}`")).at(Place::field(name)));
         }
-        if positions.contains(&position) {
+        if !taken.insert(position) {
             return Err(Error::usage(format!("column `{name}` is requested twice")).at(Place::field(name)));
         }
         positions.push(position);

@@ -112,6 +112,21 @@ pub(crate) fn parse_date(text: &[u8]) -> Option<i32> {
     scanner.0.is_empty().then(|| i32::try_from(days).ok())?
 }
 
+/// Whether a text that is a timestamp says its time zone.
+pub(crate) fn has_zone(text: &[u8]) -> bool {
+    text.get(10..).is_some_and(|time| time.iter().any(|byte| b"Z+-".contains(byte)))
+}
+
+/// Parses `HH:MM`, seconds with up to nine fractional digits, as units since midnight. Returns `None` if `unit` is too coarse for the
+/// digits.
+pub(crate) fn parse_time(text: &[u8], unit: &TimeUnit) -> Option<i64> {
+    let mut scanner = Scanner(text);
+    let (seconds, fraction) = scanner.time()?;
+    let (per_second, digits) = scale(unit);
+    let step = 10i64.pow(9 - digits);
+    (scanner.0.is_empty() && fraction % step == 0).then(|| seconds * per_second + fraction / step)
+}
+
 /// Parses `YYYY-MM-DD`, a blank or `T`, `HH:MM`, seconds with up to nine fractional digits, and a zone. What follows
 /// the date may be omitted from the end. Returns `None` if `unit` is too coarse for the digits.
 pub(crate) fn parse_timestamp(text: &[u8], unit: &TimeUnit) -> Option<i64> {

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, GenericByteBuilder, PrimitiveBuilder};
 use arrow_array::types::{
-    ArrowPrimitiveType, BinaryType, ByteArrayType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type, TimestampMicrosecondType, TimestampMillisecondType,
+    ArrowPrimitiveType, BinaryType, ByteArrayType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type, Time32MillisecondType, Time32SecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type, Utf8Type,
 };
 use arrow_schema::{DataType, TimeUnit};
 
-use super::civil::{parse_date, parse_timestamp};
-use super::number::{parse_bool, parse_int};
+use super::civil::{has_zone, parse_date, parse_time, parse_timestamp};
+use super::number::{parse_bool, parse_decimal, parse_int};
 
 /// A value that cannot be parsed as its declared type: its position among the cells, and the reason.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,9 +34,17 @@ pub(crate) fn is_scalar(data_type: &DataType) -> bool {
         || matches!(data_type, T::Utf8 | T::LargeUtf8 | T::Binary | T::LargeBinary)
 }
 
-/// Parses a column of `data_type`, one value per cell; [`is_scalar`] must be true of `data_type`.
+/// Whether columns of this type can be parsed from single texts: those, and types that are declared but not written.
+pub(crate) fn is_parsed(data_type: &DataType) -> bool {
+    use DataType as T;
+    is_scalar(data_type) || matches!(data_type, T::Decimal128(_, 0..) | T::Time32(_) | T::Time64(_))
+}
+
+/// Parses a column of `data_type`, one value per cell; [`is_parsed`] must be true of `data_type`. With `refuse_zones`, a text with a
+/// time zone is not a timestamp without one.
 pub(crate) fn parse<'a>(
     data_type: &DataType,
+    refuse_zones: bool,
     cells: impl ExactSizeIterator<Item = Cell<'a>>,
 ) -> Result<ArrayRef, Refused> {
     use DataType as T;
@@ -56,12 +65,22 @@ pub(crate) fn parse<'a>(
             primitives::<Float64Type>(data_type, cells, |text| number(text, |value: f64| value.is_infinite()))
         }
         T::Date32 => primitives::<Date32Type>(data_type, cells, parse_date),
-        T::Timestamp(unit, _) => match unit {
-            TimeUnit::Second => times::<TimestampSecondType>(data_type, unit, cells),
-            TimeUnit::Millisecond => times::<TimestampMillisecondType>(data_type, unit, cells),
-            TimeUnit::Microsecond => times::<TimestampMicrosecondType>(data_type, unit, cells),
-            TimeUnit::Nanosecond => times::<TimestampNanosecondType>(data_type, unit, cells),
-        },
+        T::Timestamp(unit, zone) => {
+            let is_local = refuse_zones && zone.is_none();
+            match unit {
+                TimeUnit::Second => times::<TimestampSecondType>(data_type, unit, is_local, cells),
+                TimeUnit::Millisecond => times::<TimestampMillisecondType>(data_type, unit, is_local, cells),
+                TimeUnit::Microsecond => times::<TimestampMicrosecondType>(data_type, unit, is_local, cells),
+                TimeUnit::Nanosecond => times::<TimestampNanosecondType>(data_type, unit, is_local, cells),
+            }
+        }
+        T::Time32(TimeUnit::Second) => clocks::<Time32SecondType>(data_type, &TimeUnit::Second, cells),
+        T::Time32(unit) => clocks::<Time32MillisecondType>(data_type, unit, cells),
+        T::Time64(TimeUnit::Nanosecond) => clocks::<Time64NanosecondType>(data_type, &TimeUnit::Nanosecond, cells),
+        T::Time64(unit) => clocks::<Time64MicrosecondType>(data_type, unit, cells),
+        T::Decimal128(precision, scale) => {
+            primitives::<Decimal128Type>(data_type, cells, |text| parse_decimal(text, *precision, *scale))
+        }
         T::Utf8 => text::<Utf8Type>(cells),
         T::LargeUtf8 => text::<LargeUtf8Type>(cells),
         T::Binary => bytes::<BinaryType>(cells),
@@ -108,9 +127,25 @@ where
 fn times<'a, T: ArrowPrimitiveType<Native = i64>>(
     data_type: &DataType,
     unit: &TimeUnit,
+    is_local: bool,
     cells: impl ExactSizeIterator<Item = Cell<'a>>,
 ) -> Result<ArrayRef, Refused> {
-    primitives::<T>(data_type, cells, |text| parse_timestamp(text, unit))
+    primitives::<T>(data_type, cells, |text| match is_local && has_zone(text) {
+        true => None,
+        false => parse_timestamp(text, unit),
+    })
+}
+
+/// Times of day.
+fn clocks<'a, T: ArrowPrimitiveType>(
+    data_type: &DataType,
+    unit: &TimeUnit,
+    cells: impl ExactSizeIterator<Item = Cell<'a>>,
+) -> Result<ArrayRef, Refused>
+where
+    T::Native: TryFrom<i64>,
+{
+    primitives::<T>(data_type, cells, |text| parse_time(text, unit).and_then(|value| value.try_into().ok()))
 }
 
 fn booleans<'a>(cells: impl ExactSizeIterator<Item = Cell<'a>>) -> Result<ArrayRef, Refused> {
@@ -160,7 +195,14 @@ fn bytes<'a, T: ByteArrayType<Native = [u8]>>(
 
 fn refused(row: usize, text: &[u8], data_type: &DataType) -> Refused {
     let is_number = || std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok());
+    let is_zoned = || matches!(data_type, DataType::Timestamp(unit, None) if has_zone(text) && parse_timestamp(text, unit).is_some());
     let reason = match data_type.is_floating() && is_number() {
+        _ if is_zoned() => {
+            format!(
+                "{} has a time zone, and the column has timestamps without one: declare WITH TIME ZONE",
+                excerpt(text)
+            )
+        }
         true => format!("{} is too large for {data_type}", excerpt(text)),
         false => format!("{} is not a value of type {data_type}", excerpt(text)),
     };

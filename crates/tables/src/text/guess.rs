@@ -2,7 +2,7 @@
 
 use arrow_schema::{DataType, TimeUnit};
 
-use super::civil::{parse_date, parse_timestamp};
+use super::civil::{has_zone, parse_date, parse_timestamp};
 
 /// The types as which every text of a column can be read without losing anything that a reader sees.
 ///
@@ -61,7 +61,7 @@ impl TypeGuess {
         self.boolean &= matches!(text, "true" | "false" | "True" | "False" | "TRUE" | "FALSE");
         self.date &= self.date && parse_date(bytes).is_some();
         if self.local || self.zoned {
-            let has_zone = bytes.get(10..).is_some_and(|time| time.iter().any(|byte| b"Z+-".contains(byte)));
+            let has_zone = has_zone(bytes);
             let nanos = bytes.len() > 10 && parse_timestamp(bytes, &TimeUnit::Nanosecond).is_some();
             let micros = bytes.len() > 10 && parse_timestamp(bytes, &TimeUnit::Microsecond).is_some();
             self.zoned &= has_zone && (micros || nanos);
@@ -136,7 +136,9 @@ fn is_float(text: &str) -> bool {
     // An integer without a point that is no `i64` would lose digits.
     let is_marked = digits.contains(['.', 'e', 'E']);
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
-    starts && !has_zeros && is_marked && plain && significant <= 17 && text.parse::<f64>().is_ok_and(f64::is_finite)
+    // A number that is too small for a double would become 0.
+    let is_kept = |value: f64| value.is_finite() && (value != 0.0 || significant == 0);
+    starts && !has_zeros && is_marked && plain && significant <= 17 && text.parse::<f64>().is_ok_and(is_kept)
 }
 
 #[cfg(test)]
@@ -170,6 +172,8 @@ mod tests {
             (&["9007199254740993", "0.5"], DataType::Utf8),
             (&["0.123456789012345678"], DataType::Utf8),
             (&["1e999"], DataType::Utf8),
+            (&["1e-400"], DataType::Utf8),
+            (&["0e-400", "0.0"], DataType::Float64),
             (&["00.5"], DataType::Utf8),
             (&["NaN"], DataType::Utf8),
             (&["true", "False"], DataType::Boolean),

@@ -21,6 +21,37 @@ pub(crate) fn parse_int(text: &[u8]) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
+/// Parses a decimal number with at most `precision` digits, of which `scale` are behind the point, as a multiple of its last digit. Returns
+/// `None` where a digit would be lost.
+pub(crate) fn parse_decimal(text: &[u8], precision: u8, scale: i8) -> Option<i128> {
+    let (negative, digits) = match text.split_first()? {
+        (b'-', digits) => (true, digits),
+        (b'+', digits) => (false, digits),
+        _ => (false, text),
+    };
+    let (whole, fraction) = match digits.iter().position(|byte| *byte == b'.') {
+        Some(at) => (&digits[..at], &digits[at + 1..]),
+        None => (digits, &[][..]),
+    };
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let scale = usize::try_from(scale).ok()?;
+    // Zeros at the end of the fraction say nothing.
+    let kept = fraction.iter().rposition(|byte| *byte != b'0').map_or(0, |last| last + 1);
+    if kept > scale || !fraction.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let zeros = std::iter::repeat_n(&b'0', scale - kept);
+    let mut value = 0i128;
+    for digit in whole.iter().chain(&fraction[..kept]).chain(zeros) {
+        let digit = digit.is_ascii_digit().then(|| digit - b'0')?;
+        value = value.checked_mul(10)?.checked_add(digit.into())?;
+    }
+    let is_inside = value < 10i128.checked_pow(precision.into())?;
+    is_inside.then_some(if negative { -value } else { value })
+}
+
 /// Parses a boolean in any of the spellings of GraphAr, NOCK and spreadsheets.
 pub(crate) fn parse_bool(text: &[u8]) -> Option<bool> {
     match text {
@@ -191,6 +222,21 @@ mod tests {
                 assert_eq!(text(value, style).parse::<f64>().unwrap().to_bits(), value.to_bits());
             }
         }
+    }
+
+    #[test]
+    fn decimals_keep_every_digit_or_are_refused() {
+        let of = |text: &str| parse_decimal(text.as_bytes(), 5, 2);
+        for (text, expected) in
+            [("1", 100), ("-1.5", -150), ("999.99", 99_999), ("0.10", 10), ("+.5", 50), ("1.", 100), ("001.230", 123)]
+        {
+            assert_eq!(of(text), Some(expected), "{text}");
+        }
+        for text in ["1000", "0.001", "", ".", "-", "1e2", "1,5", " 1", "NaN", "1.2.3"] {
+            assert_eq!(of(text), None, "{text}");
+        }
+        assert_eq!(parse_decimal("9".repeat(38).as_bytes(), 38, 0), Some(10i128.pow(38) - 1));
+        assert_eq!(parse_decimal("1".repeat(40).as_bytes(), 38, 0), None);
     }
 
     #[test]

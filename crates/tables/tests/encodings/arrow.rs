@@ -8,7 +8,8 @@ use arrow_array::{
     StringViewArray,
 };
 use arrow_cast::cast;
-use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use bytes::Bytes;
 use isomorph_error::Kind;
 use isomorph_tables::{Encoding, ReadOptions, Selection, WriteOptions};
@@ -75,4 +76,64 @@ fn what_is_not_read_is_refused() {
     let error = refused(stream.into_inner().unwrap().into());
     assert!(error.message().contains("a stream of Arrow IPC"), "{error:?}");
     assert_eq!(refused(Bytes::from_static(b"ARROW1")).broken_rule().map(|rule| rule.id), Some("ARROW-FILE"));
+}
+
+fn compressed(batch: &RecordBatch, codec: CompressionType) -> Vec<u8> {
+    let options = IpcWriteOptions::default().try_with_compression(Some(codec)).unwrap();
+    let mut writer = FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+    writer.write(batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn compressed_batches_are_read() {
+    for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        for (nullable, rows) in [(false, 20_000), (true, 500), (true, 1)] {
+            let mut columns = columns(nullable);
+            columns.retain(|(name, _)| *name != "large_utf8");
+            let batch = batch(columns, nullable, rows);
+            let reader = open(&compressed(&batch, codec).into(), ARROW, &ReadOptions::default()).unwrap();
+            assert_eq!(read(&reader, &Selection::all()).unwrap(), batch, "{codec:?} {rows}");
+        }
+        let words: DictionaryArray<Int32Type> = (0..5000).map(|at| ["x", "yy", "zzz"][at % 3]).collect();
+        let words = of(vec![("w", Arc::new(words))]);
+        let reader = open(&compressed(&words, codec).into(), ARROW, &ReadOptions::default()).unwrap();
+        assert_eq!(read(&reader, &Selection::all()).unwrap().num_rows(), 5000, "{codec:?}");
+    }
+}
+
+/// Whatever a compressed file claims, it is read as it is or refused, without the memory that it claims.
+#[test]
+fn claims_of_compressed_batches_are_bounded() {
+    let zeros: ArrayRef = Arc::new(arrow_array::Int64Array::from(vec![0; 100_000]));
+    let batch = of(vec![("z", zeros)]);
+    for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        let bytes = compressed(&batch, codec);
+        let length = 800_000i64.to_le_bytes();
+        let at = bytes.windows(8).rposition(|own| own == length.as_slice()).unwrap();
+        for (claim, kind) in [
+            (i64::MAX, Kind::TooLarge),
+            (2 << 30, Kind::TooLarge),
+            (-2, Kind::Malformed),
+            (799_999, Kind::Malformed),
+            (8, Kind::Malformed),
+            (500 << 20, Kind::Malformed),
+        ] {
+            let mut bytes = bytes.clone();
+            bytes[at..at + 8].copy_from_slice(&i64::to_le_bytes(claim));
+            let reader = open(&bytes.into(), ARROW, &ReadOptions::default()).unwrap();
+            assert_eq!(read(&reader, &Selection::all()).unwrap_err().kind(), kind, "{codec:?} {claim}");
+        }
+        // One byte after another is damaged: nothing panics, and what is read has as many rows.
+        for place in (8..bytes.len()).step_by(7) {
+            let mut bytes = bytes.clone();
+            bytes[place] ^= 0x5a;
+            if let Ok(reader) = open(&bytes.into(), ARROW, &ReadOptions::default()) {
+                let rows = reader.row_count().unwrap();
+                if let Ok(read) = read(&reader, &Selection::all()) {
+                    assert_eq!(read.num_rows() as u64, rows, "{codec:?} {place}");
+                }
+            }
+        }
+    }
 }

@@ -43,7 +43,7 @@ impl PlainTable {
                 .hint("use a name that ends with .parquet, .orc, .arrow, .csv or .jsonl"));
         };
         let blob = Blob::open(location)?;
-        let mut options = ReadOptions { packed: true, ..ReadOptions::default() };
+        let mut options = ReadOptions { packed: true, embedded_types: true, ..ReadOptions::default() };
         let mut json = Vec::new();
         if encoding.is_text() {
             if encoding == Encoding::Csv

@@ -9,7 +9,7 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringB
 use arrow_schema::DataType;
 use isomorph_model::{Property, ValueKind};
 
-use crate::line::{float, integer, is_exact, is_null, trimmed};
+use crate::line::{float, integer, is_exact, trimmed};
 use crate::python::Value;
 
 /// The type of values.
@@ -51,11 +51,9 @@ impl Seen {
         };
     }
 
-    /// Adds a field of a column.
-    pub fn field(&mut self, text: &Cow<'_, str>) {
-        if is_null(text) {
-            return;
-        }
+    /// Adds the cell of a column.
+    pub fn field(&mut self, text: Option<&str>) {
+        let Some(text) = text else { return };
         self.count += 1;
         match integer(trimmed(text)) {
             _ if self.kind == Kind::Text => {}
@@ -165,14 +163,14 @@ impl Column {
         }
     }
 
-    /// Appends a field; returns false if it has another type.
-    pub fn push_field(&mut self, text: &Cow<'_, str>) -> bool {
-        if is_null(text) {
+    /// Appends a cell; returns false if it has another type.
+    pub fn push_field(&mut self, text: Option<&str>) -> bool {
+        let Some(text) = text else {
             self.push_null();
             return true;
-        }
+        };
         match self {
-            Column::Text(column) | Column::Json(column) => column.append_value(&**text),
+            Column::Text(column) | Column::Json(column) => column.append_value(text),
             Column::Int(column) => match integer(trimmed(text)) {
                 Some(value) => column.append_value(value),
                 None => return false,
@@ -184,7 +182,7 @@ impl Column {
                     None => return false,
                 }
             }
-            Column::Bool(column) => match &**text {
+            Column::Bool(column) => match text {
                 "true" | "True" => column.append_value(true),
                 "false" | "False" => column.append_value(false),
                 _ => return false,

@@ -159,10 +159,10 @@ pub(crate) fn is_exact(magnitude: u128) -> bool {
     magnitude == 0 || u128::BITS - magnitude.leading_zeros() - magnitude.trailing_zeros() <= f64::MANTISSA_DIGITS
 }
 
-/// Whether a field is null: an empty one that is not quoted.
-pub(crate) fn is_null(field: &Cow<'_, str>) -> bool {
-    // [`split`] owns the empty text of a quoted field.
-    matches!(field, Cow::Borrowed(""))
+/// The text of a field; `None` for an empty one that is not quoted.
+#[expect(clippy::ptr_arg, reason = "`split` owns the empty text of a quoted field, and borrows that of any other")]
+pub(crate) fn cell<'f>(field: &'f Cow<'_, str>) -> Option<&'f str> {
+    if matches!(field, Cow::Borrowed("")) { None } else { Some(field) }
 }
 
 /// Parses a float that loses no digit and is in range; a number with leading zeros is a code, not a number.

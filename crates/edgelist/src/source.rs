@@ -16,7 +16,7 @@ use isomorph_tables::PackedFile;
 
 use crate::columns::{Column, Kind, free};
 use crate::layout::{Form, Layout, layout};
-use crate::line::integer;
+use crate::line::{cell, integer};
 use crate::pieces::{Piece, Pieces, is_plain, piece_at};
 use crate::survey::{Behind, Survey, Wrong, edges, noticed, survey};
 use crate::{EdgeData, OpenOptions, python, rules};
@@ -171,7 +171,7 @@ impl EdgeList {
             match behind {
                 Behind::Fields(fields) => {
                     for ((column, field), property) in columns.iter_mut().zip(fields).zip(types) {
-                        if !column.push_field(field) {
+                        if !column.push_field(cell(field)) {
                             return Err(misfit(property));
                         }
                     }

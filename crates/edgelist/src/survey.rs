@@ -13,7 +13,7 @@ use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
 use crate::columns::{Kind, Properties};
 use crate::layout::{Form, Layout, is_undirected};
-use crate::line::{Separator, content, integer, split, trimmed, with_dictionary, without_comment};
+use crate::line::{Separator, cell, content, integer, split, trimmed, with_dictionary, without_comment};
 use crate::nodes::{Collector, Nodes};
 use crate::pieces::{Piece, Pieces};
 use crate::{python, rules};
@@ -220,7 +220,7 @@ pub(crate) fn survey(
                 match behind {
                     Behind::Fields(fields) => {
                         for (at, field) in fields.iter().enumerate() {
-                            found.properties.at(at).into_iter().for_each(|seen| seen.field(field));
+                            found.properties.at(at).into_iter().for_each(|seen| seen.field(cell(field)));
                         }
                         Ok(())
                     }

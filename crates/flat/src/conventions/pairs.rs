@@ -29,12 +29,8 @@ const ENDS: &[(&[&str], &[&str])] = &[
 ];
 
 /// Names that are ends where no others are: they may also be times, speeds and words.
-const WEAK_ENDS: &[(&[&str], &[&str])] = &[
-    (&["head"], &["tail"]),
-    (&["u"], &["v"]),
-    (&["node1"], &["node2"]),
-    (&["start", "begin"], &["end"]),
-];
+const WEAK_ENDS: &[(&[&str], &[&str])] =
+    &[(&["head"], &["tail"]), (&["u"], &["v"]), (&["node1"], &["node2"]), (&["start", "begin"], &["end"])];
 
 /// What names of ends end with: the first that both have counts.
 const SUFFIXES: &[&str] = &["", "id", "node", "nodeid", "vertex", "vertexid", "key", "index", "idx", "name"];

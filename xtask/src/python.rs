@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::process::{FEATURES, SELECTION, Workspace};
+use crate::process::Workspace;
 use crate::report::{Outcome, Report};
 use crate::scratch::{self, Scratch};
 use crate::skips::{Record, VARIABLE};
@@ -21,7 +21,7 @@ const MATURIN: &str = "maturin==1.16.0";
 pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Report) {
     let mut python = None;
     report.step("python wheel", || {
-        workspace.cargo(&["build", SELECTION, FEATURES, "--lib"]).run()?;
+        workspace.cargo_all(&["build"], &["--lib"]).run()?;
         let (found, outcome) = installed(workspace)?;
         python = found;
         Ok(outcome)

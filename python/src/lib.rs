@@ -1,11 +1,11 @@
 //! The compiled half of the Python package `isomorph`: what needs the Rust library. The other half, which people import, is
 //! in `python/isomorph/*.py` and says what each thing means; nothing here is called directly.
 //!
-//! - [`work`] runs everything that takes longer than a microsecond without the interpreter's lock, on a thread of its own, while the
+//! - `work` runs everything that takes longer than a microsecond without the interpreter's lock, on a thread of its own, while the
 //!   calling thread looks for Ctrl-C and shows progress.
-//! - [`reader`] reads the partitions of a scan on several threads, in order.
-//! - [`table`] is a lazy table; whatever can be read as record batches implements [`table::Rows`].
-//! - [`graph`], [`write`], [`lake`] are graphs, graphs from dataframes, and GraphLake stores.
+//! - `reader` reads the partitions of a scan on several threads, in order.
+//! - `table` is a lazy table; whatever can be read as record batches implements `table::Rows`.
+//! - `graph`, `write`, `lake` are graphs, graphs from dataframes, and GraphLake stores.
 
 mod conversion;
 mod cut;

@@ -116,6 +116,6 @@ fn a_flag_of_another_command_is_found_out() {
     command.build();
     assert_eq!(missing("isomorph sidecar rebind PATH --replace", &command), ["replace"]);
     assert_eq!(missing("--to graphar|nock", &command), [""; 0]);
-    assert_eq!(missing("--format csv", &command), ["format"]);
+    assert_eq!(missing("--separator csv", &command), ["separator"]);
     assert_eq!(hints(r#"x.hint(format!("--by {INDEX}"))"#), ["--by {INDEX}"]);
 }

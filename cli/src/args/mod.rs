@@ -118,10 +118,10 @@ pub enum Command {
     /// Query the tables of graphs and files with SQL
     #[command(help_template = help::SQL)]
     Sql(Box<SqlArgs>),
-    /// Find answers to a SPARQL query in any graph
+    /// Query a graph of any format with SPARQL
     #[command(help_template = help::SPARQL)]
     Sparql(Box<SparqlArgs>),
-    /// Ask a graph in openCypher
+    /// Query a graph of any format with openCypher
     #[cfg(feature = "cypher")]
     #[command(help_template = help::CYPHER)]
     Cypher(Box<cypher::CypherArgs>),

@@ -70,7 +70,8 @@ pub fn still(text: &str) -> String {
                 () => (*word).to_owned(),
             }
         });
-        shown.collect::<Vec<_>>().join(" ") + "\n"
+        // A fast run has a rate in thousands.
+        shown.collect::<Vec<_>>().join(" ").replace("# k/s", "# /s") + "\n"
     });
     lines.collect()
 }

@@ -61,7 +61,7 @@ fn features_that_are_not_what_is_asked_for() {
     // A time of a feature without times.
     let features = vec![FeatureInfo { id: 0, size: 4 }];
     let request = NodeFeaturesRequest { node_ids: vec![10], features, timestamps: vec![1] };
-    refused(Code::DataLoss, "without times", engine.node_features(request));
+    refused(Code::InvalidArgument, "without times", engine.node_features(request));
     // A feature that no element has is not an error.
     for id in [-1, i32::MIN, i32::MAX, 1 << 20] {
         let features = vec![FeatureInfo { id, size: 4 }];
@@ -81,10 +81,15 @@ fn samplers_that_there_are_not() {
         refused(Code::InvalidArgument, "expected 0, 1 or 2", engine.create(request));
     }
     // The second type of nodes has no node.
-    for types in [vec![], vec![77], vec![-1], vec![1]] {
+    for (types, says) in [
+        (vec![], "names no types"),
+        (vec![77], "the graph has no nodes"),
+        (vec![-1], "the graph has no nodes"),
+        (vec![1], "the graph has no nodes"),
+    ] {
         refused(
             Code::FailedPrecondition,
-            "the graph has no nodes",
+            says,
             engine.create(CreateRequest { types, ..Default::default() }),
         );
     }

@@ -87,11 +87,7 @@ fn samplers_that_there_are_not() {
         (vec![-1], "the graph has no nodes"),
         (vec![1], "the graph has no nodes"),
     ] {
-        refused(
-            Code::FailedPrecondition,
-            says,
-            engine.create(CreateRequest { types, ..Default::default() }),
-        );
+        refused(Code::FailedPrecondition, says, engine.create(CreateRequest { types, ..Default::default() }));
     }
     for sampler_id in [0, 1, 7, u64::MAX] {
         refused(

@@ -14,6 +14,7 @@ use isomorph_storage::Reservation;
 use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder};
 use serde::{Deserialize, Serialize};
 
+use super::TYPE;
 use super::numbers::Numbers;
 use super::times::{Clock, clock_of, is_time};
 use crate::graph::GraphOptions;
@@ -120,7 +121,16 @@ impl Names {
             rows: 0,
             keys: None,
         });
-        let mut features = Numbers::of(model.nodes.iter().flat_map(|ty| &ty.properties), |_| true);
+        // Types, weights and times of DeepGNN are no features of it; a client that asks for a number beyond its features gets none.
+        let of_deepgnn = is_of_deepgnn(model);
+        let is_own = |property: &Property| {
+            matches!(
+                property.name.as_str(),
+                TYPE | well_known::WEIGHT | well_known::CREATED_AT | well_known::REMOVED_AT
+            )
+        };
+        let mut features =
+            Numbers::of(model.nodes.iter().flat_map(|ty| &ty.properties), |property| !(of_deepgnn && is_own(property)));
         if model.nodes.iter().any(|ty| ty.labels != LabelVocabulary::None) {
             features.add(LABELS);
         }
@@ -402,6 +412,17 @@ impl Names {
     pub(super) fn edge_numbers(&self) -> &Numbers {
         &self.edge_features
     }
+}
+
+/// Whether a graph has the nodes of DeepGNN: of one kind, which edges may imply, each with a number as its type.
+fn is_of_deepgnn(model: &Model) -> bool {
+    let has_type = |property: &Property| {
+        property.name == TYPE
+            && property.feature.is_none()
+            && !property.nullable
+            && property.data_type == DataType::Int32
+    };
+    matches!(model.nodes.as_slice(), [only] if only.implied && only.properties.iter().any(has_type))
 }
 
 fn no_node() -> Error {

@@ -40,6 +40,12 @@ pub fn run(args: &CypherArgs, formats: &Registry, console: &Console) -> Result<A
     console.warn(&opened.cautions()?);
     let source = opened.typed(&TypedOptions::default(), &resources, &Silent)?;
     let dataset = Dataset::new(source, resources.clone());
+    let aside = Console { aside: true, ..*console };
+    let mut notes = aside.screen();
+    for text in query.names().unknown(dataset.source().graph()) {
+        notes.line("note", &text);
+    }
+    aside.show(&notes)?;
     let cancel = Cancel::new();
     let graph = TableGraph::new(&dataset, &resources.budget, cancel.clone())?;
     let options =

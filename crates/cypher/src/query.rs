@@ -13,6 +13,7 @@ use crate::exec::{Context, Results};
 use crate::fault::{Fault, Result};
 use crate::graph::PropertyGraph;
 use crate::lower;
+use crate::names::Names;
 use crate::plan::Plan;
 use crate::value::Value;
 
@@ -26,6 +27,7 @@ const STACK: usize = 1 << 28;
 #[derive(Debug)]
 pub struct Query {
     plan: Plan,
+    names: Names,
 }
 
 /// How a query runs.
@@ -65,14 +67,19 @@ impl Query {
             let parse = || {
                 let parsed = open_cypher::parse(text).map_err(|errors| first(&errors, text))?;
                 let tokens = parsed.tokens.iter().filter(|token| !token.is_trivia()).map(|token| token.span).collect();
-                let plan = lower::lower(&parsed.program, text, tokens, &names)?;
-                Ok(Query { plan })
+                let (plan, names) = lower::lower(&parsed.program, text, tokens, &names)?;
+                Ok(Query { plan, names })
             };
             let thread = std::thread::Builder::new().name("isomorph-cypher-parser".to_owned()).stack_size(STACK);
             let handle = thread.spawn_scoped(scope, parse).map_err(|error| Fault::Other(error.into()))?;
             let broken = || Fault::Other(Error::new(Kind::Unsupported, "the parser failed on this query"));
             handle.join().unwrap_or_else(|_| Err(broken()))
         })
+    }
+
+    /// The labels and relationship types that it names.
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     /// The names of the columns.

@@ -175,7 +175,9 @@ impl Lowering<'_> {
                             "a node or relationship",
                             expr.span,
                         )?;
-                        Expr::HasLabels(Box::new(inner), super::patterns::labels_of(labels)?)
+                        let labels = super::patterns::labels_of(labels)?;
+                        self.names.add_labels(&labels);
+                        Expr::HasLabels(Box::new(inner), labels)
                     }
                     _ => return Err(unsupported("this predicate is", expr.span)),
                 };

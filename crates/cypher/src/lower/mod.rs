@@ -17,6 +17,7 @@ use open_cypher::ast::{
 };
 
 use crate::fault::{Class, Fault, Result, UNSUPPORTED};
+use crate::names::Names;
 use crate::plan::{Aggregate, Branch, Clause, Plan, Slot};
 use scope::Scope;
 use types::Ty;
@@ -40,6 +41,8 @@ pub(crate) struct Lowering<'s> {
     in_predicate: bool,
     /// Expressions that are already in a slot, by their text.
     known: Vec<(String, Slot, Ty)>,
+    /// Labels and relationship types of the query.
+    names: Names,
 }
 
 /// A program becomes a plan.
@@ -48,7 +51,7 @@ pub(crate) fn lower(
     source: &str,
     tokens: Vec<Span>,
     parameters: &BTreeSet<String>,
-) -> Result<Plan> {
+) -> Result<(Plan, Names)> {
     let mut lowering = Lowering {
         source,
         tokens,
@@ -59,6 +62,7 @@ pub(crate) fn lower(
         in_aggregate: false,
         in_predicate: false,
         known: Vec::new(),
+        names: Names::default(),
     };
     let Some(statement) = program.statements.first() else {
         return Err(Fault::syntax("UnexpectedSyntax", "the query is empty", program.span));
@@ -71,7 +75,7 @@ pub(crate) fn lower(
     }
     let mut plan = lowering.query(&query.query, &Scope::default(), false)?;
     plan.width = lowering.next_slot;
-    Ok(plan)
+    Ok((plan, lowering.names))
 }
 
 pub(crate) fn unsupported(what: &str, span: Span) -> Fault {

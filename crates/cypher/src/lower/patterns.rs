@@ -14,6 +14,7 @@ use super::types::Ty;
 use super::{Lowering, unsupported};
 use crate::fault::{Fault, Result};
 use crate::graph::Direction;
+use crate::names::Names;
 use crate::plan::{Condition, Expr, Labels, NodePattern, Operator, PathPattern, Pattern, RelationshipPattern, Slot};
 
 /// Properties and conditions of elements, which are lowered when all variables of the pattern are known.
@@ -202,6 +203,7 @@ impl Lowering<'_> {
         let slot = pattern.nodes.get(index).map_or(0, |one| one.slot);
         if let Some(labels) = &node.labels {
             let labels = labels_of(labels)?;
+            self.names.add_labels(&labels);
             self.condition(Expr::HasLabels(Box::new(Expr::Slot(slot)), labels), pattern);
         }
         let (properties, condition) = (node.properties.as_deref(), node.where_clause.as_deref());
@@ -295,8 +297,12 @@ impl Lowering<'_> {
                 return Err(unsupported("this type expression is, for a variable length,", labels.span));
             }
             types.clear();
+            let mut of_types = Names::default();
+            of_types.add_labels(&condition);
+            self.names.types.append(&mut of_types.labels);
             self.condition(Expr::HasLabels(Box::new(Expr::Slot(slot)), condition), pattern);
         }
+        self.names.types.extend(types.iter().map(ToString::to_string));
         let index = pattern.relationships.len();
         pattern.relationships.push(RelationshipPattern {
             slot,

@@ -179,6 +179,10 @@ pub struct LakeCompactArgs {
     /// Merge all files of each predicate, not only where many files have a similar size or many triples are deleted
     #[arg(long)]
     pub full: bool,
+    /// Sort files that are not in order in memory, within --memory; with --full, also write files anew whose order is
+    /// not known, as other writers leave them. Checksums and prefixes are still checked [default: refuse such files]
+    #[arg(long)]
+    pub lenient: bool,
     /// Namespace of a short prefix in a store that isomorph did not write [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,

@@ -6,18 +6,19 @@
 
 use std::collections::BTreeSet;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Place, Result};
 use isomorph_storage::Additions;
 
-use crate::GraphLake;
 use crate::commit::{Attempt, Base, Changes, Committed, GraphChange, Lake, Tally};
 use crate::lookup::Wanted;
 use crate::merge::Merge;
 use crate::read::Order;
+use crate::record::{Prefixes, is_marked};
 use crate::rules;
 use crate::snapshot::{DataFile, Living, NamedGraph, OneOrder};
 use crate::term::QUOTED_GRAPH;
 use crate::write::{FileWriter, Partition};
+use crate::{GraphLake, OpenOptions, Tolerance};
 
 /// If a tier has more files than this, they are merged.
 const TIER_FILES: usize = 8;
@@ -85,6 +86,9 @@ struct Merged {
 impl Lake {
     /// Merges files. The quads of the store do not change. `advance` gets the number of triples written since its last
     /// call, and can stop the work.
+    ///
+    /// If the store was opened as [`Tolerance::Lenient`], files that are not in order are sorted in memory, and
+    /// [`CompactMode::Full`] also writes files anew whose order is not known.
     ///
     /// Predicates whose files another writer replaced in the meantime are merged again, and left unchanged if that
     /// happens repeatedly; the others are committed.
@@ -156,7 +160,11 @@ impl Lake {
         let Some((_, predicate_id)) = raw.partition(predicate) else { return Ok(None) };
         let part = base.part(name, &raw, [true; 3], Some(predicate))?;
         let known = raw.living().get(predicate).is_none_or(Option::is_some);
-        let Some(inputs) = inputs(&part, mode, known) else { return Ok(None) };
+        let is_lenient = self.opening.tolerance == Tolerance::Lenient;
+        let Some(inputs) = inputs(&part, mode, known, is_lenient) else { return Ok(None) };
+        if is_lenient {
+            self.check_prefixes(&part)?;
+        }
         if let Some(OneOrder { order: Some(complete), .. }) = part.of_one_order().get(predicate)
             && lacks(&base.lake(self, vec![part.clone()]), *complete)?
         {
@@ -215,6 +223,15 @@ impl Lake {
         change.living.insert(predicate.to_owned(), tally);
         Ok(Some(Merged { graph: name.to_owned(), predicate: predicate.to_owned(), change, data, forgotten, revived }))
     }
+
+    /// Checks that no prefix of a file was changed: a lenient reader accepts that, but what is merged must not depend on it.
+    fn check_prefixes(&self, part: &NamedGraph) -> Result<()> {
+        let options = OpenOptions { tolerance: Tolerance::Normal, ..self.opening.clone() };
+        part.files().try_for_each(|(_, file)| match Prefixes::of(file, &options) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.at(Place::file(&file.path))),
+        })
+    }
 }
 
 /// The number of merged triples; those of the graph of quoted triples are counted separately.
@@ -227,16 +244,21 @@ fn triples(merged: &[Merged]) -> [u64; 2] {
     counts
 }
 
-/// Selects what to merge of a predicate; `known` says whether its live triples are counted. `None` if a merge is not
-/// worthwhile.
-fn inputs(part: &NamedGraph, mode: CompactMode, known: bool) -> Option<Inputs> {
+/// Selects what to merge of a predicate; `known` says whether its live triples are counted, `sorts` whether files are written
+/// anew whose order is not known. `None` if a merge is not worthwhile.
+fn inputs(part: &NamedGraph, mode: CompactMode, known: bool, sorts: bool) -> Option<Inputs> {
     let own = || part.subject_files.iter().chain(&part.object_files);
     let deleted: u64 = part.tombstones.iter().filter(|file| !file.is_inverse).map(|file| file.triple_count).sum();
     let triples: u64 = part.subject_files.iter().map(|file| file.triple_count).sum();
     let all: BTreeSet<i64> = own().map(|file| file.snapshot_version).collect();
     let whole = match mode {
         // Files of one version may have a triple twice if it was not counted.
-        CompactMode::Full => all.len() > 1 || !part.tombstones.is_empty() || (!known && part.subject_files.len() > 1),
+        CompactMode::Full => {
+            all.len() > 1
+                || !part.tombstones.is_empty()
+                || (!known && part.subject_files.len() > 1)
+                || (sorts && own().any(|file| !is_marked(file)))
+        }
         CompactMode::Tiers => deleted.saturating_mul(DELETED_ONE_IN) > triples,
     };
     let whole = whole || !part.of_one_order().is_empty();

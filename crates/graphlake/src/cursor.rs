@@ -287,7 +287,7 @@ fn misplaced(before: &Triple, triple: &Triple, order: Order) -> Option<Error> {
         Ordering::Greater if before.is_written_before(triple, order) => {
             let spelt = [before, triple].into_iter().find_map(|one| one.written.as_deref()).unwrap_or_default();
             let message = format!("{:?}: the file is sorted by the spelling {spelt:?}", shown(triple.first(order)));
-            Some(Error::unsupported(message).hint("--lenient    sorts such files in memory"))
+            Some(Error::unsupported(message).hint("--lenient    sort such files in memory"))
         }
         _ => Some(Error::broken(&rules::ORDER, out_of_order(before, triple, order))),
     }

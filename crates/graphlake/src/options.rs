@@ -85,7 +85,8 @@ pub struct OpenOptions {
     /// Follows the specification literally: a deleted triple stays deleted, even if it was added again later.
     pub naive: bool,
     /// Snapshots of at most this many records are read once when they are opened, so that the description is exact:
-    /// which predicates have literals, and how many triples there are.
+    /// which predicates have literals, and how many triples there are. Lenient reading compares the orders of a predicate that
+    /// seem to differ only up to this many records; otherwise they are always compared.
     pub survey_up_to: u64,
     /// Memory for files that must be sorted, and for quoted triples.
     pub budget: Budget,

@@ -1,12 +1,14 @@
 //! Lossless conversion from the types in a file to the declared types.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow_select::take::take;
 use isomorph_error::{Error, Place, Result};
 
 use crate::rules::VALUE_INEXACT;
@@ -77,21 +79,52 @@ fn converts(from: &DataType, to: &DataType) -> bool {
 
 /// Creates a batch of `columns`, converted to the types of `schema`.
 pub(crate) fn batch(columns: Vec<ArrayRef>, schema: &SchemaRef, rows: usize) -> Result<RecordBatch> {
-    let columns = columns
-        .into_iter()
-        .zip(schema.fields())
-        .map(|(column, field)| array(column, field.data_type()).map_err(|error| error.at(Place::field(field.name()))))
-        .collect::<Result<Vec<_>>>()?;
+    numbered_batch(columns, schema, rows, |_| None)
+}
+
+/// The same for rows of a file: `number` returns the number of a row of the batch in the file, for errors.
+pub(crate) fn numbered_batch(
+    columns: Vec<ArrayRef>,
+    schema: &SchemaRef,
+    rows: usize,
+    number: impl Fn(u64) -> Option<u64>,
+) -> Result<RecordBatch> {
+    let convert = |(column, field): (ArrayRef, &FieldRef)| {
+        array(Arc::clone(&column), field.data_type()).map_err(|error| {
+            let row = first_refused(&column, field.data_type()).and_then(|row| number(row as u64));
+            let place = Place::field(field.name());
+            error.at(row.map_or(place.clone(), |row| place.row(row)))
+        })
+    };
+    let columns = columns.into_iter().zip(schema.fields()).map(convert).collect::<Result<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
         .map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+}
+
+/// The first row whose value cannot be converted, found by halving.
+fn first_refused(column: &ArrayRef, target: &DataType) -> Option<usize> {
+    // Rows are copied: a slice of a list still has the items of all rows.
+    let is_refused = |rows: Range<usize>| {
+        let rows = UInt64Array::from_iter_values(rows.map(|row| row as u64));
+        take(column, &rows, None).is_ok_and(|some| array(some, target).is_err())
+    };
+    let mut rows = 0..column.len();
+    if !is_refused(rows.clone()) {
+        return None;
+    }
+    while rows.len() > 1 {
+        let middle = rows.start + rows.len() / 2;
+        rows = if is_refused(rows.start..middle) { rows.start..middle } else { middle..rows.end };
+    }
+    Some(rows.start)
 }
 
 /// Converts `column` to `target`.
 ///
 /// # Errors
 /// [`VALUE_INEXACT`] if the target type cannot represent a value exactly.
-pub(crate) fn array(column: ArrayRef, target: &DataType) -> Result<ArrayRef> {
+fn array(column: ArrayRef, target: &DataType) -> Result<ArrayRef> {
     if column.data_type() == target {
         return Ok(column);
     }
@@ -138,6 +171,28 @@ mod tests {
     use arrow_schema::TimeUnit;
 
     use super::*;
+
+    #[test]
+    fn errors_name_the_row_of_the_value() {
+        let schema: SchemaRef = Arc::new(Schema::new(vec![Field::new("x", DataType::Int32, true)]));
+        let lists = Arc::new(Field::new(ELEMENT, DataType::Int32, true));
+        let of_lists: SchemaRef = Arc::new(Schema::new(vec![Field::new("x", DataType::List(lists), true)]));
+        for wrong in 0..7 {
+            let value = |row: i64| if row == wrong || row == 6 { 1 << 40 } else { row };
+            let column: ArrayRef = Arc::new(arrow_array::Int64Array::from_iter_values((0..7).map(value)));
+            let number = |row: u64| Some(100 + row);
+            let error = numbered_batch(vec![column], &schema, 7, number).unwrap_err();
+            assert_eq!((error.place().row, error.place().field.as_deref()), (Some(100 + wrong as u64), Some("x")));
+            let mut list = arrow_array::builder::ListBuilder::new(arrow_array::builder::Int64Builder::new());
+            (0..7).for_each(|row| list.append_value([Some(1), Some(value(row))]));
+            // A slice, which has the items of the rows before it.
+            let before = wrong as usize / 2;
+            let list = list.finish().slice(before, 7 - before);
+            let rows = list.len();
+            let error = numbered_batch(vec![Arc::new(list)], &of_lists, rows, number).unwrap_err();
+            assert_eq!(error.place().row, Some(100 + (wrong - wrong / 2) as u64));
+        }
+    }
 
     #[test]
     fn zones_are_no_part_of_a_moment() {

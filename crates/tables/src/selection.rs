@@ -102,6 +102,18 @@ pub(crate) fn count(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }
 
+/// Returns the row at a position in `ranges`.
+pub(crate) fn nth(ranges: &[Range<u64>], mut position: u64) -> Option<u64> {
+    for range in ranges {
+        let length = range.end.saturating_sub(range.start);
+        if position < length {
+            return Some(range.start + position);
+        }
+        position -= length;
+    }
+    None
+}
+
 /// Removes the first `rows` rows from `ranges` and returns them.
 pub(crate) fn take_front(ranges: &mut Vec<Range<u64>>, mut rows: u64) -> Vec<Range<u64>> {
     let mut taken = Vec::new();
@@ -128,6 +140,13 @@ pub(crate) fn take_front(ranges: &mut Vec<Range<u64>>, mut rows: u64) -> Vec<Ran
 mod tests {
     #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
     use super::*;
+
+    #[test]
+    fn rows_are_found_by_position() {
+        let ranges = [2..5, 7..7, 9..11];
+        let found: Vec<_> = (0..6).map(|at| nth(&ranges, at)).collect();
+        assert_eq!(found, [Some(2), Some(3), Some(4), Some(9), Some(10), None]);
+    }
 
     #[test]
     fn ranges_must_be_in_order_and_apart() {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use isomorph::Result;
-use isomorph::formats::graphlake::CompactMode;
+use isomorph::formats::graphlake::{CompactMode, Tolerance};
 use serde::Serialize;
 
 use crate::args::LakeCompactArgs;
@@ -34,7 +34,8 @@ struct Document<'a> {
 /// Any error of reading, writing or printing.
 pub fn run(args: &LakeCompactArgs, console: &Console) -> Result<Answer> {
     let started = Instant::now();
-    let lake = super::open(&args.path, &args.change, &args.namespaces)?;
+    let tolerance = if args.lenient { Tolerance::Lenient } else { Tolerance::Normal };
+    let lake = super::open_as(&args.path, &args.change, &args.namespaces, tolerance)?;
     let interrupt = Interrupt::listen()?;
     let mode = if args.full { CompactMode::Full } else { CompactMode::Tiers };
     let done = interrupt.outcome(lake.compact(mode, &|_| interrupt.check()))?;

@@ -24,13 +24,14 @@ pub(crate) struct Coefficients {
 struct Own {
     member: Placement,
     value: Option<f64>,
-    /// It names no layer although the graph has layers: it applies to a member that also names no layer, in any layer.
-    is_bare: bool,
+    /// Whether it names no layer, in a graph with layers: it applies to members that name none, and no other does, as in the
+    /// published library. `None` for a cell of a matrix, which applies to both.
+    is_bare: Option<bool>,
 }
 
 impl Own {
     fn is_of(&self, member: Placement, is_bare: bool) -> bool {
-        self.member == member && (is_bare || !self.is_bare)
+        self.member == member && self.is_bare.is_none_or(|own| own == is_bare)
     }
 }
 
@@ -69,7 +70,7 @@ impl Coefficients {
             let layer = numbers.is_valid(row).then(|| layers.at(numbers.value(row))).transpose();
             let layer = layer.map_err(|error| error.at(place().in_field(column::LAYER_ID)))?;
             let list = coefficients.edges.entry(ids::hash(edge.value(row))).or_default();
-            let is_bare = layer.is_none() && !layers.is_flat();
+            let is_bare = (!layers.is_flat()).then_some(layer.is_none());
             match entities.resolve(entity.value(row), layer) {
                 Some(member) => list.push(Own { member, value, is_bare }),
                 None => {
@@ -97,7 +98,7 @@ impl Coefficients {
         if let Some(held) = &mut self.held {
             held.grow(ENTRY_BYTES + 24)?;
         }
-        self.edges.entry(edge).or_default().push(Own { member, value: Some(value), is_bare: false });
+        self.edges.entry(edge).or_default().push(Own { member, value: Some(value), is_bare: None });
         Ok(())
     }
 

@@ -45,6 +45,8 @@ pub(crate) struct Entities {
     late: HashSet<Placement>,
     /// The only layer of each node in the index; `None` if the index has several.
     only: Vec<Option<u32>>,
+    /// The layer of ends that name none, of nodes in several layers.
+    bare: Option<u32>,
     is_flat: bool,
     held: Reservation,
 }
@@ -98,6 +100,7 @@ impl Entities {
             placed: HashSet::new(),
             late: HashSet::new(),
             only: Vec::new(),
+            bare: layers.bare(),
             is_flat: layers.is_flat(),
             held,
         };
@@ -248,7 +251,8 @@ impl Entities {
         rows
     }
 
-    /// Resolves an end: the node in the named layer; if no layer is named, in its only layer or in none.
+    /// Resolves an end: the node in the named layer; if no layer is named, in its only layer or in that of one label that
+    /// stands for none.
     pub fn resolve(&self, id: &str, layer: Option<u32>) -> Option<Placement> {
         self.placement(self.row(id)?, layer)
     }
@@ -259,7 +263,7 @@ impl Entities {
             return (layer.unwrap_or(PLACEHOLDER) == PLACEHOLDER).then_some(Placement { node, layer: PLACEHOLDER });
         }
         let only = || self.only.get(node as usize).copied().flatten();
-        let placement = Placement { node, layer: layer.or_else(only).unwrap_or(PLACEHOLDER) };
+        let placement = Placement { node, layer: layer.or_else(only).or(self.bare)? };
         self.placed.contains(&placement).then_some(placement)
     }
 

@@ -59,6 +59,11 @@ impl LayerGroups {
         }
         let mut there = vec![false; layers.len()];
         entities.placements.iter().for_each(|placement| there[placement.layer as usize] = true);
+        if let Some(bare) = layers.bare().filter(|bare| there.get(*bare as usize) == Some(&true))
+            && let Some(what) = layers.misfit(bare as usize)
+        {
+            findings.push(&rules::LAYER, what, Place::file(file::ENTITY_INDEX));
+        }
         if let Some(table) = Table::find(members, file::LAYER_ATTRIBUTES)? {
             let (cells, _) = table.read(&[column::LAYER_ID, column::ATTRIBUTES], budget)?;
             let (ids, texts) = (cells.integers(column::LAYER_ID)?, cells.text(column::ATTRIBUTES)?);

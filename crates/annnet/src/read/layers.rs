@@ -35,6 +35,9 @@ pub(crate) struct Layers {
     numbers: HashMap<Vec<String>, u32>,
     /// The layer of each position in the file.
     dictionary: Vec<u32>,
+    /// Whether the placeholder of one element is a layer of its own: in a graph of several aspects, the published library
+    /// keeps placements there apart from those at the placeholder of all aspects.
+    is_literal: bool,
 }
 
 /// The layer that stands for none.
@@ -43,9 +46,19 @@ pub(crate) const PLACEHOLDER: u32 = 0;
 impl Layers {
     /// Creates layers for a graph with these aspects; only the placeholder exists at first.
     pub fn new(aspects: Vec<Aspect>) -> Layers {
-        let mut layers = Layers { aspects, tuples: Vec::new(), numbers: HashMap::new(), dictionary: Vec::new() };
+        let (tuples, numbers, dictionary) = (Vec::new(), HashMap::new(), Vec::new());
+        let mut layers = Layers { aspects, tuples, numbers, dictionary, is_literal: false };
         let rank = layers.aspects.len().max(1);
         layers.intern(&vec![word::NO_LAYER.to_owned(); rank]);
+        layers
+    }
+
+    /// Returns the same layers with the same numbers, to which others can be added.
+    pub fn copied(&self) -> Layers {
+        let mut layers = Layers { is_literal: self.is_literal, ..Layers::new(self.aspects.clone()) };
+        for tuple in &self.tuples {
+            layers.intern(tuple);
+        }
         layers
     }
 
@@ -55,6 +68,7 @@ impl Layers {
     /// Returns an error if a file is malformed.
     pub fn read(members: &Members, findings: &mut Findings) -> Result<Layers> {
         let mut layers = Layers::new(Layers::aspects(members)?);
+        layers.is_literal = layers.aspects.len() > 1;
         let Some(text) = members.text(file::LAYER_DICT, DOCUMENT_BYTES)? else {
             layers.dictionary.push(PLACEHOLDER);
             return Ok(layers);
@@ -73,7 +87,9 @@ impl Layers {
         if layers.dictionary.is_empty() {
             layers.dictionary.push(PLACEHOLDER);
         }
-        for at in 0..layers.tuples.len() {
+        // Each dictionary begins with the placeholder of one element, whether or not anything is there.
+        let unused = layers.bare();
+        for at in (0..layers.tuples.len()).filter(|at| Some(*at as u32) != unused) {
             if let Some(what) = layers.misfit(at) {
                 findings.push(&rules::LAYER, what, Place::file(file::LAYER_DICT));
             }
@@ -128,8 +144,14 @@ impl Layers {
         self.tuples.iter().map(|labels| 96 + labels.iter().map(label).sum::<u64>()).sum()
     }
 
-    /// Returns the number of a layer, and adds the layer if it is new. The placeholder of one element stands for the
-    /// placeholder of any rank.
+    /// Returns the layer of an end that names none although its node is in several: that of the placeholder of one element,
+    /// if the graph has it.
+    pub fn bare(&self) -> Option<u32> {
+        self.find(&[word::NO_LAYER.to_owned()])
+    }
+
+    /// Returns the number of a layer, and adds the layer if it is new. In files of the older layouts, the placeholder of one
+    /// element stands for the placeholder of any rank.
     pub fn intern(&mut self, labels: &[String]) -> u32 {
         if let Some(number) = self.find(labels) {
             return number;
@@ -143,7 +165,7 @@ impl Layers {
     /// Returns the number of a layer, if it is known.
     pub fn find(&self, labels: &[String]) -> Option<u32> {
         match labels {
-            [only] if only == word::NO_LAYER && !self.tuples.is_empty() => Some(PLACEHOLDER),
+            [only] if only == word::NO_LAYER && !self.is_literal && !self.tuples.is_empty() => Some(PLACEHOLDER),
             _ => self.numbers.get(labels).copied(),
         }
     }
@@ -155,8 +177,9 @@ impl Layers {
             return None;
         }
         if labels.len() != self.aspects.len() {
+            let labels_of = if labels.len() == 1 { "label" } else { "labels" };
             return Some(format!(
-                "layer {labels:?} has {} labels, but the graph has {} aspects",
+                "layer {labels:?} has {} {labels_of}, but the graph has {} aspects",
                 labels.len(),
                 self.aspects.len()
             ));

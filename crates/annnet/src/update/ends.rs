@@ -25,11 +25,7 @@ pub(super) struct Ends<'a> {
 impl<'a> Ends<'a> {
     /// Creates the set of ends from the entities of `annnet`.
     pub fn of(annnet: &'a Annnet) -> Self {
-        let mut layers = Layers::new(annnet.layers.aspects.clone());
-        for layer in 0..annnet.layers.len() as u32 {
-            layers.intern(annnet.layers.labels(layer));
-        }
-        Ends { annnet, layers, new: IdMap::default(), seen: HashMap::new() }
+        Ends { annnet, layers: annnet.layers.copied(), new: IdMap::default(), seen: HashMap::new() }
     }
 
     /// Returns whether the graph has no layers.

@@ -81,11 +81,14 @@ fn check_rows(annnet: &Annnet, cells: &Cells, start: u64, findings: &mut Finding
         for placement in known.coefficients.others(id, &ends) {
             let node = annnet.entities.keys.value(placement.node as usize);
             let of = ids.value(row);
-            let message = match ends.iter().any(|(end, _)| *end == placement) {
-                true => format!(
+            let message = match ends.iter().find(|(end, _)| *end == placement) {
+                Some((_, false)) => format!(
                     "the coefficient of {node:?} in edge {of:?} names no layer, but the member does: it has coefficient 0"
                 ),
-                false => format!("{node:?} is not a member of edge {of:?}"),
+                Some((_, true)) => format!(
+                    "the coefficient of {node:?} in edge {of:?} names a layer, but the member does not: it has coefficient 0"
+                ),
+                None => format!("{node:?} is not a member of edge {of:?}"),
             };
             findings.push(&rules::COEFFICIENT_MEMBER, message, Place::file(file::COEFFICIENTS));
         }

@@ -120,6 +120,8 @@ fn entities(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
         if let Some(layer) = layer {
             for (key, number) in keys.iter_mut().zip(&cells.integers(layer)?) {
                 let layer = number.map_or(Ok(PLACEHOLDER), |number| annnet.layers.at(number))?;
+                // The published library cannot open a graph with a node at both placeholders.
+                let layer = if Some(layer) == annnet.layers.bare() { PLACEHOLDER } else { layer };
                 *key = key.map(|key| ids::pair(key, u128::from(layer)));
             }
         }

@@ -119,9 +119,12 @@ fn edges_keep_the_order_that_their_columns_have() {
     }
 }
 
+/// As annnet 0.4.1 was observed to read them.
 #[test]
 fn a_coefficient_without_a_layer_is_that_of_an_end_without_one() {
-    for (layer, expected) in [(Some(1), "0.0"), (None, "7.0")] {
+    for (layer, own, expected) in
+        [(Some(1), None, "0.0"), (None, None, "7.0"), (None, Some(1), "0.0"), (Some(1), Some(1), "7.0")]
+    {
         let mut files = Files::layered();
         files.column(EDGES, "source_layer_id", integers([layer, None]));
         files.table(
@@ -129,14 +132,74 @@ fn a_coefficient_without_a_layer_is_that_of_an_end_without_one() {
             vec![
                 ("edge_id", text(["e"])),
                 ("entity_id", text(["a"])),
-                ("layer_id", integers([None::<i64>])),
+                ("layer_id", integers([own])),
                 ("coeff", floats([7.0])),
             ],
         );
+        assert_eq!(files.broken().contains(&"ANNNET-COEFFICIENT-MEMBER"), layer != own, "{layer:?} {own:?}");
         rewritten(&files, &options(), |place, _| {
             assert_eq!(column(&place.join("structure/edge_coeffs.parquet"), "coeff"), [expected, "0.0"]);
         });
     }
+}
+
+/// The published library keeps `["_"]` apart from `["_", "_"]` in a graph of two aspects. An end without a layer is in the only
+/// layer of its node, or in `["_"]`.
+#[test]
+fn the_placeholder_of_one_element_is_a_layer_of_its_own_beside_several_aspects() {
+    let with = |layers: [i64; 3], end: Option<i64>| {
+        let mut files = Files::small();
+        files.put("structure/layer_dict.json", r#"{"layers": [["_"], ["t0", "p"], ["_", "_"]]}"#);
+        let aspects = r#"{"aspects": ["time", "place"], "elem_layers": {"time": ["t0"], "place": ["p"]}}"#;
+        files.put("layers/metadata.json", aspects);
+        files.table(
+            ENTITIES,
+            vec![
+                ("entity_id", text(["a", "b", "a"])),
+                ("layer_id", integers(layers)),
+                ("idx", integers([0, 1, 2])),
+                ("type", text(["node", "node", "node"])),
+            ],
+        );
+        files.column(EDGES, "source_layer_id", integers([end, None]));
+        files.column(EDGES, "target_layer_id", integers([Some(1), None]));
+        files.column(EDGES, "ml_kind", text([None::<&str>, None]));
+        files.remove("structure/hyperedge_definitions.parquet");
+        files
+    };
+    let (one, all, real) = (0, 2, 1);
+    // Layers of the node, the layer that the end names, and where it is; nowhere without the node.
+    for (layers, end, expected) in [
+        ([one, real, real], Some(one), "0"),
+        ([one, real, real], None, "0"),
+        ([one, real, real], Some(all), ""),
+        ([all, real, real], Some(all), "2"),
+        ([all, real, real], Some(one), ""),
+        ([all, real, real], None, ""),
+        ([all, real, all], None, "2"),
+        ([all, real, all], Some(one), ""),
+        ([one, real, one], None, "0"),
+        ([one, real, one], Some(all), ""),
+    ] {
+        let files = with(layers, end);
+        let what = format!("{layers:?} {end:?}");
+        let broken = files.broken();
+        assert_eq!(broken.contains(&"ANNNET-EDGE-END"), expected.is_empty(), "{what}: {broken:?}");
+        assert_eq!(broken.contains(&"ANNNET-LAYER"), layers[0] == one, "{what}: {broken:?}");
+        rewritten(&files, &options(), |place, _| {
+            let edges = column(&place.join(EDGES), "edge_id");
+            let row = edges.iter().position(|id| id == "e").unwrap();
+            let layer = &column(&place.join(EDGES), "source_layer_id")[row];
+            let dictionary = std::fs::read_to_string(place.join("structure/layer_dict.json")).unwrap();
+            let dictionary: serde_json::Value = serde_json::from_str(&dictionary).unwrap();
+            let labels = |number: &str| number.parse::<usize>().map(|at| dictionary["layers"][at].to_string());
+            let before = ["[\"_\"]", "", "[\"_\",\"_\"]"];
+            let expected = expected.parse::<usize>().map(|at| before[at].to_owned()).unwrap_or_default();
+            assert_eq!(labels(layer).unwrap_or_default(), expected, "{what}");
+        });
+    }
+    // At both placeholders, the library cannot open the graph.
+    assert!(with([one, real, all], None).broken().contains(&"ANNNET-ENTITY-ID"));
 }
 
 #[test]

@@ -3,12 +3,14 @@
 pub(crate) mod coercion;
 pub(crate) mod cost;
 pub(crate) mod graph_as_rdf;
+mod lines;
 pub(crate) mod lossy;
 pub(crate) mod merged_nodes;
 pub(crate) mod numbered;
 pub(crate) mod one_type;
 pub(crate) mod rdf_as_nodes;
 pub(crate) mod relations;
+mod surveyed;
 pub(crate) mod unstorable_texts;
 
 use std::borrow::Cow;
@@ -17,27 +19,22 @@ use std::time::Instant;
 
 use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::capability::Directions;
-use isomorph_model::type_name::type_name;
-use isomorph_model::{
-    Direction, EndForm, Graph, KeyKind, LabelVocabulary, Property, Request, Source, Tables, ValueKind,
-};
+use isomorph_model::{Graph, KeyKind, Source};
 use isomorph_storage::{Location, Resources};
 use serde::Serialize;
 
 use crate::digests::Digested;
 use crate::driver::{Format, Shape};
 use crate::ends_by_key::Keying;
-use crate::mapping::{
-    Bundling, EdgeColumns, Fusing, Fusion, Gathered, Mapping, Projected, Projection, Reification, Slot, Step,
-};
+use crate::mapping::{Bundling, Fusing, Fusion, Gathered, Mapping, Projected, Projection, Reification, Step};
 use crate::open::Opened;
-use crate::options::{ConvertOptions, Hyperedges, RdfMode, Typing, graph_name};
-use crate::parallel;
+use crate::options::{ConvertOptions, Hyperedges, RdfMode, graph_name};
 use crate::plan::rdf_as_nodes::PynockView;
 use crate::progress::Progress;
-use crate::running::{Running, State};
 use crate::sidecar;
-use crate::survey::Survey;
+
+pub(crate) use lines::{counted, edge_text};
+pub(crate) use surveyed::survey;
 
 /// The sidecar entry if files do not declare everything that the graph does.
 pub(crate) const UNDECLARED: &str = "declarations that the files do not have";
@@ -412,126 +409,8 @@ impl Plan {
         Ok(())
     }
 
-    fn describe_reification(&mut self, record: &Reification) {
-        for ty in &record.rich.nodes {
-            self.line(format!("nodes {}", ty.name), "the same");
-        }
-        let node = |at: usize| record.plain.nodes.get(at).map(|ty| ty.name.as_str()).unwrap_or_default();
-        for (ty, tables) in record.rich.hyperedges.iter().zip(&record.hyperedges) {
-            let roles = tables.roles.iter().flatten().filter_map(|at| record.plain.edges.get(*at));
-            let roles: Vec<&str> = roles.filter_map(|ty| ty.relation.fixed()).collect();
-            self.line(
-                format!("hyperedges {}", ty.name),
-                format!("nodes {}, edges {}", node(tables.node), roles.join(" ")),
-            );
-        }
-        for (kind, tables) in record.rich.groups.iter().zip(&record.groups) {
-            let members = tables.memberships.iter().flatten().filter_map(|at| record.plain.edges.get(*at));
-            let mut text = format!("nodes {}", node(tables.node));
-            let members: Vec<&str> = members.filter_map(|ty| ty.relation.fixed()).collect();
-            if !members.is_empty() {
-                text.push_str(&format!(", edges {}", members.join(" ")));
-            }
-            self.line(format!("groups {}", kind.kind), text);
-        }
-        for ((rich, plain), columns) in record.rich.edges.iter().zip(&record.plain.edges).zip(&record.edges) {
-            let added = plain.properties.iter().skip(rich.properties.len());
-            let added: Vec<&str> = added.map(|property| property.name.as_str()).collect();
-            if columns != &EdgeColumns::default() {
-                self.line(edge_text(&record.rich, rich), format!("columns {}", added.join(" ")));
-            }
-        }
-        let documents = record.rich.documents.iter().map(|document| document.name.as_str()).collect::<Vec<_>>();
-        self.carried.push("which of these are hyperedges, groups, keys".to_owned());
-        if !documents.is_empty() {
-            self.carried.push(format!("documents {}", documents.join(", ")));
-        }
-    }
-
     pub(crate) fn line(&mut self, subject: impl Into<String>, becomes: impl Into<String>) {
         self.lines.push(PlanLine { subject: subject.into(), becomes: becomes.into() });
-    }
-
-    fn describe_identity(&mut self, graph: &Graph) {
-        for ty in &graph.nodes {
-            self.line(&ty.name, "the same");
-        }
-        for ty in &graph.edges {
-            self.line(edge_text(graph, ty), "the same");
-        }
-    }
-
-    fn describe_bundling(&mut self, bundling: &Bundling) {
-        let typed = &bundling.typed;
-        let mut types = 0;
-        for (ty, slots) in typed.nodes.iter().zip(&bundling.nodes) {
-            let label = slots.label.as_deref().unwrap_or_default();
-            let key = match (ty.key.kind, &ty.key.name) {
-                (KeyKind::Row, _) => "row".to_owned(),
-                (_, Some(name)) => name.clone(),
-                (_, None) => "key".to_owned(),
-            };
-            let mut text = format!("label {label}, name = {}{key}", slots.prefix);
-            push_members(&mut text, &ty.properties, &slots.properties);
-            self.line(&ty.name, text);
-            types += usize::from(ty.key.kind != KeyKind::Utf8);
-            types += ty.properties.iter().filter(|property| !json_says(property)).count();
-            for (real, bundled) in &slots.labels {
-                self.line(format!("label {real}"), format!("label {bundled}"));
-            }
-        }
-        for (ty, slots) in typed.edges.iter().zip(&bundling.edges) {
-            let mut text = format!("rel_name {}", slots.relation);
-            if let Some(directed) = slots.directed.as_deref().filter(|_| ty.direction == Direction::Undirected) {
-                text.push_str(&format!(", \"{directed}\": false in props"));
-            }
-            push_members(&mut text, &ty.properties, &slots.properties);
-            self.line(edge_text(typed, ty), text);
-            types += ty.properties.iter().filter(|property| !json_says(property)).count();
-        }
-        let (nodes, edges) = (counted(typed.nodes.len(), "node type"), counted(typed.edges.len(), "edge type"));
-        self.carried.push(format!("schema of {nodes} and {edges}"));
-        if types > 0 {
-            self.carried.push(format!("{} that JSON cannot represent", counted(types, "column type")));
-        }
-        self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
-        if let Some(name) = &typed.name {
-            self.carried.push(format!("the graph's name, {name}"));
-        }
-    }
-
-    pub(crate) fn describe_shredding(&mut self, bundling: &Bundling) {
-        let typed = &bundling.typed;
-        for (ty, slots) in typed.nodes.iter().zip(&bundling.nodes) {
-            let key = ty.key.name.as_deref().unwrap_or("id");
-            let mut text = format!("vertex type {}, {key} = src_name", ty.name);
-            if let LabelVocabulary::Declared(labels) = &ty.labels {
-                text.push_str(&format!(", {}", counted(labels.len(), "label")));
-            }
-            push_columns(&mut text, &ty.properties, &slots.properties);
-            if slots.properties.contains(&Slot::Labels) {
-                text.push_str(" = the labels");
-            }
-            self.line("nodes", text);
-        }
-        for (ty, slots) in typed.edges.iter().zip(&bundling.edges) {
-            let mut text = format!("edge type {}", ty.relation.fixed().unwrap_or_default());
-            if ty.direction == Direction::Undirected {
-                text.push_str(", undirected");
-            }
-            push_columns(&mut text, &ty.properties, &slots.properties);
-            match slots.properties.contains(&Slot::Relation) {
-                true => self.line("all rel_names", format!("{text} = rel_name")),
-                false => self.line(format!("rel_name {:?}", slots.relation), text),
-            }
-            self.sorts.push(ty.relation.fixed().unwrap_or_default().to_owned());
-        }
-        let properties = typed.nodes.iter().map(|ty| &ty.properties).chain(typed.edges.iter().map(|ty| &ty.properties));
-        let mixed = properties.flatten().filter(|property| property.kind == ValueKind::Json).count();
-        if mixed > 0 {
-            self.carried.push(format!("{} of JSON text, whose values have different types", counted(mixed, "column")));
-        }
-        self.carried.push("names, and that the graph was one table".to_owned());
     }
 }
 
@@ -554,89 +433,4 @@ fn refuse_order(graph: &Graph, to: Format) -> Result<()> {
             })
         }
     }
-}
-
-/// `1 type`, `2 types`.
-pub(crate) fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
-pub(crate) fn edge_text(graph: &Graph, ty: &isomorph_model::EdgeType) -> String {
-    let (source, relation, target) = graph.edge_name(ty);
-    let relation = if ty.relation.fixed().is_some() { relation } else { "…".to_owned() };
-    match ty.direction {
-        Direction::Undirected => format!("{source} ─{relation}─ {target}"),
-        _ => format!("{source} ─{relation}→ {target}"),
-    }
-}
-
-fn push_members(text: &mut String, properties: &[Property], slots: &[Slot]) {
-    let members: Vec<&str> = properties
-        .iter()
-        .zip(slots)
-        .filter(|(_, slot)| matches!(slot, Slot::Member(_)))
-        .map(|(property, _)| property.name.as_str())
-        .collect();
-    if !members.is_empty() {
-        text.push_str(&format!(", props {}", members.join(" ")));
-    }
-}
-
-fn push_columns(text: &mut String, properties: &[Property], slots: &[Slot]) {
-    let columns: Vec<String> = properties
-        .iter()
-        .zip(slots)
-        .map(|(property, _)| match property.kind {
-            ValueKind::Json | ValueKind::Bag => format!("{} json", property.name),
-            _ => format!("{} {}", property.name, type_name(&property.data_type)),
-        })
-        .collect();
-    if !columns.is_empty() {
-        text.push_str(&format!(", {}", columns.join(", ")));
-    }
-}
-
-/// Whether a JSON value of this property shows its type.
-fn json_says(property: &Property) -> bool {
-    use arrow_schema::DataType;
-    property.nullable
-        && property.kind == ValueKind::Plain
-        && matches!(property.data_type, DataType::Int64 | DataType::Float64 | DataType::Utf8 | DataType::Boolean)
-}
-
-/// One pass over a source without a schema: its content, and its digests.
-pub(crate) fn survey(
-    opened: &Opened,
-    typing: Typing,
-    resources: &Resources,
-    progress: &dyn Progress,
-) -> Result<(Survey, Digested)> {
-    let source = &opened.graph;
-    let running = Running::new(source.as_ref(), resources)?;
-    let graph = source.graph();
-    // If edges refer to rows, the keys of all nodes are needed.
-    let by_row = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
-    let passes: &[Tables] = if by_row { &[Tables::AllNodes, Tables::AllEdges] } else { &[Tables::All] };
-    let mut survey = Survey::new(typing);
-    for tables in passes {
-        let parts = source.scan(&Request::of(*tables))?;
-        progress.begin("survey", parts.iter().map(|part| part.rows()).sum());
-        let states = parallel::fold(
-            parts,
-            resources.threads,
-            || (Survey::new(typing), State::default()),
-            |(survey, state), _, batch| {
-                progress.advance(batch.rows() as u64)?;
-                survey.see(graph, &batch)?;
-                running.add(state, &batch)
-            },
-        );
-        progress.end();
-        for (found, state) in states? {
-            survey.merge(found);
-            running.merge(state);
-        }
-        running.nodes_done()?;
-    }
-    Ok((survey, running.finish()?))
 }

@@ -164,7 +164,7 @@ fn tests(selected: &mut Selected, conditions: &ByTable) -> Result<()> {
 
 /// Kinds of groups that ends and rows of edges refer to: removing some of these groups would leave edges in groups that
 /// do not exist.
-const NAMED_BY_EDGES: [&str; 4] = ["graph", "layer", "aspect", "elementary"];
+pub(super) const NAMED_BY_EDGES: [&str; 4] = ["graph", "layer", "aspect", "elementary"];
 
 /// The groups that contain everything: these are kept, as no element states that it is in them.
 fn in_all(keys: &ArrayRef, all: &[String]) -> BooleanBuffer {

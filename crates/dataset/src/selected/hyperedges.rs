@@ -30,10 +30,6 @@ pub(super) fn hyperedges(
         if test.is_none() && ends.is_none() {
             continue;
         }
-        if ends.is_some() && keep_dangling {
-            let message = "hyperedges with members that are left out cannot be kept";
-            return Err(Error::unsupported(message).hint("without --keep-dangling    they are left out"));
-        }
         let (mut bits, mut keys) = (Bits::default(), reader.keys(2));
         let prepare = |batch: Batch| match &batch {
             Batch::Hyperedges(own) if own.ty == shown.inner => {
@@ -54,7 +50,8 @@ pub(super) fn hyperedges(
         read(rest()?, reader.threads(), "selection", progress, prepare, take)?;
         let keys = in_memory(keys)?;
         if let Some(ends) = ends {
-            let mut have = Bits::default();
+            // Hyperedges with members, with a member that was selected itself, and with one that was not.
+            let (mut have, mut chosen, mut lose) = (Bits::default(), Bits::default(), Bits::default());
             let prepare = |batch: Batch| -> Result<Vec<(u64, u64)>> {
                 let Batch::Members(members) = batch else { return Ok(Vec::new()) };
                 if members.ty != shown.inner {
@@ -68,15 +65,21 @@ pub(super) fn hyperedges(
                 Ok(owners.into_iter().zip(ranks).collect())
             };
             let take = |members: Vec<(u64, u64)>| {
-                for (owner, rank) in members {
+                for (owner, rank) in members.into_iter().filter(|(owner, _)| *owner != ABSENT) {
                     have.add(owner);
-                    if rank == ABSENT {
-                        bits.remove(owner);
-                    }
+                    if ends.is_chosen(rank) { chosen.add(owner) } else { lose.add(owner) }
                 }
                 Ok(())
             };
             read(rest()?, reader.threads(), "members", progress, prepare, take)?;
+            let dangling = lose.rows().filter(|row| bits.has(*row) && chosen.has(*row)).count();
+            if keep_dangling && dangling > 0 {
+                let what = if dangling == 1 { "1 element".to_owned() } else { format!("{dangling} elements") };
+                let message =
+                    format!("{what} of type {} would lose some of their members, and cannot be kept", ty.name);
+                return Err(Error::unsupported(message).hint("without --keep-dangling    they are left out"));
+            }
+            lose.rows().for_each(|row| bits.remove(row));
             let alone: Vec<u64> = bits.rows().filter(|row| !have.has(*row)).collect();
             if !alone.is_empty() {
                 without_nodes(&reader, (shown.inner, ty.ends), &alone, ends, &mut bits)?;

@@ -7,6 +7,7 @@ use isomorph_model::schema::Owner;
 use isomorph_model::{Columns as Cells, Graph, Property};
 
 use super::Selection;
+use super::build::NAMED_BY_EDGES;
 use super::type_names::{Columns, Named};
 use crate::dataset::Dataset;
 use crate::schema::property_name;
@@ -246,7 +247,11 @@ impl Shape {
             true => (0..).zip(&graph.hyperedges).filter(|(_, ty)| has(&ty.ends)).map(|(at, _)| at).collect(),
             false => hyperedges,
         };
-        wanted.groups = Some(groups).filter(|groups| !groups.is_empty());
+        if !groups.is_empty() {
+            let is_named = |at: &usize| graph.groups.get(*at).is_some_and(|own| NAMED_BY_EDGES.contains(&&*own.kind));
+            groups.extend((0..graph.groups.len()).filter(is_named));
+            wanted.groups = Some(groups);
+        }
         Ok(wanted)
     }
 }

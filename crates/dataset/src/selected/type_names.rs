@@ -1,5 +1,6 @@
 //! The meaning of type names.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use isomorph_error::{Error, Result, did_you_mean};
@@ -117,6 +118,7 @@ pub(super) fn unknown_among(graph: &Graph, name: &str, also: &BTreeSet<String>) 
     let nodes = graph.nodes.iter().map(|ty| ty.name.as_str());
     let edges = graph.edges.iter().filter_map(|ty| ty.relation.fixed());
     let others = graph.hyperedges.iter().map(|ty| ty.name.as_str());
+    let others = others.chain(graph.groups.iter().map(|kind| kind.kind.as_str()));
     let mut all: Vec<&str> = Vec::new();
     for known in nodes.chain(edges).chain(also.iter().map(String::as_str)).chain(others) {
         if !all.contains(&known) {
@@ -124,11 +126,19 @@ pub(super) fn unknown_among(graph: &Graph, name: &str, also: &BTreeSet<String>) 
         }
     }
     let near = did_you_mean(name, all.iter().copied());
-    let shown = all.iter().take(20).copied().collect::<Vec<_>>().join(", ");
-    let error = Error::usage(format!("there is no type {name}{near}")).hint(format!("one of {shown}"));
+    let shown = all.iter().take(20).map(|name| in_a_list(name)).collect::<Vec<_>>().join(", ");
+    let error = Error::usage(format!("there is no type {}{near}", in_a_list(name))).hint(format!("one of {shown}"));
     match graph.values.iter().any(|table| table.property.name == name) {
         true => error.hint(format!("--columns {name}    select literals")),
         false => error,
+    }
+}
+
+/// A name as lists of names take it: between ` if it would otherwise be no name or several.
+fn in_a_list(name: &str) -> Cow<'_, str> {
+    match name.is_empty() || name.contains([',', '`']) {
+        true => Cow::Owned(format!("`{}`", name.replace('`', "``"))),
+        false => Cow::Borrowed(name),
     }
 }
 

@@ -127,6 +127,7 @@ fn random(dice: &mut Dice, dataset: &Dataset) -> Selection {
             relation.filter(|_| dice.chance(50)).unwrap_or(whole)
         }
         1 if !graph.hyperedges.is_empty() => graph.hyperedges[dice.below(graph.hyperedges.len())].name.clone(),
+        2 if !graph.groups.is_empty() && dice.chance(30) => graph.groups[dice.below(graph.groups.len())].kind.clone(),
         _ => graph.nodes[dice.below(graph.nodes.len())].name.clone(),
     };
     if dice.chance(30) {
@@ -384,7 +385,10 @@ fn rest(name: &str, naive: &Naive<'_>, selected: &Selected, shown: &Dataset, edg
         let members = rows(whole, table(whole, TableKind::Members(ty)), None).unwrap();
         let ends = graph.hyperedges[ty].ends;
         let gone: BTreeSet<String> = (members.iter())
-            .filter(|row| naive.end(ends, row["@member"].as_ref().unwrap()).is_none())
+            .filter(|row| {
+                let member = row["@member"].as_ref().unwrap();
+                naive.end(ends, member).is_none() || naive.is_bare(ends, member)
+            })
             .map(|row| row["@owner"].clone().unwrap())
             .collect();
         // An edge that is an entity and nothing else goes with its node.
@@ -487,6 +491,65 @@ fn selections_are_what_a_naive_one_is() {
         }
     }
     assert!(checked > 2_000 && refused > 100, "{checked} checked, {refused} refused");
+}
+
+/// Hyperedges whose members all stay, beside edges that keep one end.
+#[test]
+fn hyperedges_stay_beside_dangling_edges() {
+    let (mut kept, mut refused) = (0, 0);
+    for (name, graph) in graphs() {
+        let source: Arc<dyn Source> = Arc::new(graph);
+        if source.graph().hyperedges.is_empty() {
+            continue;
+        }
+        let whole = Dataset::new(Arc::clone(&source), Resources::of_this_machine().unwrap());
+        let ends = source.graph().hyperedges[0].ends;
+        let ty = source.graph().nodes[ends].name.clone();
+        let of_type = table(&whole, TableKind::Nodes(ends));
+        for (row, _) in positions(rows(&whole, of_type, None).unwrap(), &source.graph().nodes[ends].key.kind) {
+            let condition = match source.graph().nodes[ends].key.kind {
+                KeyKind::Row => continue,
+                _ => Predicate::compare("@key", Comparison::NotEqual, row.as_str()),
+            };
+            let selection =
+                Selection { conditions: vec![(ty.clone(), condition)], keep_dangling: true, ..Selection::default() };
+            match check(&format!("{name}, without {row}"), &whole, &selection, Arc::clone(&source)) {
+                true => kept += 1,
+                false => refused += 1,
+            }
+        }
+    }
+    assert!(kept > 0 && refused > 0, "{kept} kept, {refused} refused");
+}
+
+#[test]
+fn the_error_for_an_unknown_type_lists_groups_and_empty_names() {
+    let nodes = [("a", &[][..], 1.0, "{}"), ("b", &[], 0.5, "{}")];
+    let source: Arc<dyn Source> = Arc::new(bundled(&nodes, &[("a", "", "b", 1.0, "{}"), ("a", "x,y", "b", 1.0, "{}")]));
+    let types = |names: &[&str]| Selection {
+        types: Some(names.iter().map(|name| (*name).to_owned()).collect()),
+        ..Selection::default()
+    };
+    let resources = Resources::of_this_machine().unwrap();
+    let error = |source: &Arc<dyn Source>, name: &str| {
+        let error = Selected::new(Arc::clone(source), &types(&[name]), &resources, &Silent).err().unwrap();
+        error.hints().next().unwrap().to_owned()
+    };
+    assert_eq!(error(&source, "z"), "one of node, ``, `x,y`");
+    let mut listed = 0;
+    for (name, graph) in graphs() {
+        let groups: Vec<String> = graph.graph.groups.iter().map(|kind| kind.kind.clone()).collect();
+        let is_open = graph.graph.edges.iter().any(|ty| ty.relation.fixed().is_none());
+        let source: Arc<dyn Source> = Arc::new(graph);
+        if is_open || source.graph().nodes.is_empty() {
+            continue;
+        }
+        let all = error(&source, "no such type");
+        let names: Vec<&str> = all.trim_start_matches("one of ").split(", ").collect();
+        assert!(names.len() >= 20 || groups.iter().all(|kind| names.contains(&kind.as_str())), "{name}: {all}");
+        listed += groups.len();
+    }
+    assert!(listed > 0);
 }
 
 /// Relations that edges name in their rows are names of types as well.

@@ -111,6 +111,27 @@ fn a_value_that_its_declared_type_cannot_hold_says_so() {
     assert_eq!(broken(home.path()), "GAR-VALUE-INEXACT");
 }
 
+/// The row of the value, not that of the first row read together with it.
+#[test]
+fn a_value_that_its_declared_type_cannot_hold_is_named_by_its_row() {
+    let row = |home: &Path| read(home, &OpenOptions::default()).unwrap_err().place().row;
+    let home = tempfile::tempdir().unwrap();
+    for wrong in [0, 3, 6] {
+        let integers = Int64Array::from_iter_values((0..7).map(|at| if at >= wrong { 1 << 40 } else { at }));
+        for encoding in [Encoding::Parquet, Encoding::Orc] {
+            graph(home.path(), "int32", encoding, Arc::new(integers.clone()));
+            assert_eq!(row(home.path()), Some(wrong.unsigned_abs()), "{encoding:?}");
+        }
+        let tenths = Float64Array::from_iter_values((0..7).map(|at| if at >= wrong { 0.1 } else { 0.5 }));
+        graph(home.path(), "float", Encoding::Parquet, Arc::new(tenths));
+        assert_eq!(row(home.path()), Some(wrong.unsigned_abs()));
+        let mut found = Findings::keeping(3);
+        opened(home.path(), &OpenOptions::default()).validate(&mut found).unwrap();
+        let (_, kept) = found.by_rule().find(|(_, kept)| kept[0].rule.id == "GAR-VALUE-INEXACT").unwrap();
+        assert_eq!(kept[0].place.row, Some(wrong.unsigned_abs()));
+    }
+}
+
 #[test]
 fn conditions_compare_what_is_shown_whatever_the_file_has() {
     let home = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use super::raw::{RawFile, RawGraph, RawSnapshot};
 use crate::snapshot::{OneOrder, file_of};
 use crate::store::{SnapshotEntry, Store};
 use crate::validate::metadata;
-use crate::{GraphLake, NamedGraph, Snapshot, json, rules, snapshot};
+use crate::{GraphLake, NamedGraph, Snapshot, Tolerance, json, rules, snapshot};
 
 /// The snapshot that a change starts from; one of version 0 without graphs, if the store has none.
 #[derive(Debug)]
@@ -19,10 +19,18 @@ pub(crate) struct Base {
 }
 
 impl Lake {
+    /// How the metadata of a store is read that will be changed: nobody writes to a version of the format that is not known.
+    pub(super) fn for_changes(&self) -> Tolerance {
+        match self.opening.tolerance {
+            Tolerance::Lenient => Tolerance::Normal,
+            own => own,
+        }
+    }
+
     /// Reads the current snapshot.
     pub(crate) fn base(&self) -> Result<Base> {
         let mut findings = Findings::keeping(0);
-        let store = Store::read(&self.root, self.opening.tolerance, &self.opening.budget, &mut findings)?;
+        let store = Store::read(&self.root, self.for_changes(), &self.opening.budget, &mut findings)?;
         let Some(entry) = store.snapshots.last().cloned() else {
             return Ok(Base { store, snapshot: RawSnapshot::default(), _memory: None });
         };

@@ -35,7 +35,7 @@ impl Lake {
             self.finish_other(&base, &next)?;
         }
         let budget = &self.opening.budget;
-        let store = Store::read(&self.root, self.opening.tolerance, budget, &mut Findings::keeping(0))?;
+        let store = Store::read(&self.root, self.for_changes(), budget, &mut Findings::keeping(0))?;
         let mut wanted = since;
         let mut seen_all = true;
         for entry in store.snapshots.into_iter().filter(|entry| entry.version > since) {

@@ -16,10 +16,6 @@ use crate::validate::metadata;
 use crate::verified::Proof;
 use crate::{DataFile, OpenOptions, Order, Snapshot, Store, Tolerance, path, rules};
 
-/// Records of a predicate that are read when a snapshot is opened, if its orders have different numbers of them although they may
-/// hold the same triples.
-const REPEATED_UP_TO: u64 = 1 << 20;
-
 /// An opened snapshot of a GraphLake store.
 ///
 /// ```no_run
@@ -75,7 +71,8 @@ pub fn detect(location: &Location) -> Result<bool> {
 
 impl GraphLake {
     /// Opens a snapshot. Reads `store.json` and the snapshot's JSON; triples are read only for small snapshots, see
-    /// [`OpenOptions::survey_up_to`].
+    /// [`OpenOptions::survey_up_to`], and of a predicate whose orders have different numbers of records although they may hold
+    /// the same triples.
     ///
     /// # Errors
     /// Returns an error if there is no store or no such snapshot, or if its metadata does not match the specification's
@@ -110,7 +107,9 @@ impl GraphLake {
             narrowed: None,
         };
         let mut noticed = Findings::keeping(8);
-        metadata::orders(&lake, REPEATED_UP_TO, &mut noticed)?;
+        // A lenient reader may do without this pass, which is the only way to know: it continues in either case.
+        let most = if lake.options.tolerance == Tolerance::Lenient { lake.options.survey_up_to } else { u64::MAX };
+        metadata::orders(&lake, most, &mut noticed)?;
         lake.noticed.merge(noticed);
         lake.noticed.merge(lake.parsed.clone());
         let survey = lake.survey_or_note()?;

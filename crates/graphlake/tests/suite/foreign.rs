@@ -425,3 +425,49 @@ fn files_may_be_sorted_by_datatypes_as_they_are_spelt() {
     let store = Store::new().with_records("so_data_files", &twice).with_records("os_data_files", &twice);
     assert!(store.broken().contains(&"GRAPHLAKE-ORDER"));
 }
+
+/// What a lenient writer may do with a store of another writer: write its files anew in order, and nothing else.
+#[test]
+fn compaction_writes_files_in_order_if_it_is_lenient() {
+    let names = [record("urn:c", "1", ""), record("urn:a", "3", ""), record("urn:b", "2", "")];
+    let store = || Store::new().with_records("so_data_files", &names).with_records("os_data_files", &names);
+    let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..OpenOptions::default() };
+    let compact = |store: &Store, options: &OpenOptions| {
+        let lake =
+            Lake::open(&store.location(), options, &WriteOptions { threads: 1, ..WriteOptions::default() }).unwrap();
+        lake.compact(CompactMode::Full, &|_| Ok(())).map(|done| done.commit.is_some())
+    };
+    let unsorted = store();
+    let expected =
+        [Order::Subject, Order::Object].map(|order| lines(&open(&unsorted.path, &lenient).unwrap(), order).unwrap());
+    assert!(unsorted.lines(Order::Subject).is_err());
+    assert!(compact(&unsorted, &lenient).unwrap());
+    assert_eq!([Order::Subject, Order::Object].map(|order| unsorted.lines(order).unwrap()), expected);
+    unsorted.vacuum().unwrap();
+    assert_eq!(unsorted.broken(), Vec::<&str>::new());
+    assert!(!compact(&unsorted, &lenient).unwrap(), "there is nothing more to do");
+    // Others refuse what they cannot read.
+    let other = store();
+    let lake = Lake::open(&other.location(), &lenient, &WriteOptions::default()).unwrap();
+    let mut transaction = lake.begin().unwrap();
+    let quad = Quad { subject: "urn:d", predicate: NAME, object: Object::plain("4", ""), graph: None };
+    transaction.insert(&quad).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(compact(&other, &OpenOptions::default()).unwrap_err().broken_rule().unwrap().id, "GRAPHLAKE-ORDER");
+    assert!(compact(&other, &lenient).unwrap());
+    assert_eq!(other.lines(Order::Subject).unwrap().lines().filter(|line| line.contains("/name>")).count(), 4);
+    // Nobody writes to what cannot be understood, and prefixes that were changed are no matter of order.
+    let newer = store().with("store.json", |store| store["format_version"] = json!("0.2"));
+    assert_eq!(compact(&newer, &lenient).unwrap_err().broken_rule().unwrap().id, "GRAPHLAKE-FORMAT-VERSION");
+    let mut changed = store().with(SNAPSHOT, |snapshot| {
+        for list in ["so_data_files", "os_data_files"] {
+            let files = snapshot["graphs"][GRAPH][list].as_array_mut().unwrap();
+            for file in files.iter_mut().filter(|file| file["predicate"] == NAME) {
+                (file["sort_order"], file["prefixes"]) = (json!("codepoint"), json!(["http://example.org/other/"]));
+            }
+        }
+    });
+    changed = changed.with_file("so_data_files", "so-more", &[record("urn:d", "4", "")]);
+    changed = changed.with_file("os_data_files", "os-more", &[record("urn:d", "4", "")]);
+    assert_eq!(compact(&changed, &lenient).unwrap_err().broken_rule().unwrap().id, "GRAPHLAKE-PREFIXES-CHANGED");
+}

@@ -140,6 +140,24 @@ fn orders_that_hold_different_triples_are_found_though_their_numbers_are_those_o
     assert!(store.broken().contains(&"GRAPHLAKE-ORDERS-DIFFER"), "{:?}", store.broken());
 }
 
+/// However many records a predicate has: the limit for lenient readers is set to nothing here.
+#[test]
+fn repeated_triples_are_told_from_missing_ones_whatever_their_number() {
+    let options = OpenOptions { survey_up_to: 0, ..OpenOptions::default() };
+    let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..options.clone() };
+    let findings = |store: &Store, options: &OpenOptions| open(&store.path, options).unwrap().about().findings;
+    let repeated = store([&[A, B, C], &[A, C, B]], [&[&[B, C]], &[]]);
+    assert_eq!(findings(&repeated, &options).count(&rules::ORDERS_DIFFER), 0);
+    let lake = open(&repeated.path, &options).unwrap();
+    assert_eq!(lines(&lake, Order::Subject).unwrap(), once().lines(Order::Subject).unwrap());
+    // A lenient reader does not look, and reads the same.
+    assert_eq!(findings(&repeated, &lenient).count(&rules::ORDERS_DIFFER), 1);
+    let lake = open(&repeated.path, &lenient).unwrap();
+    assert_eq!(lines(&lake, Order::Subject).unwrap(), once().lines(Order::Subject).unwrap());
+    let missing = store([&[A, B], &[A, C, B]], [&[&[A], &[B]], &[]]);
+    assert_eq!(findings(&missing, &options).count(&rules::ORDERS_DIFFER), 1);
+}
+
 #[test]
 fn a_triple_twice_in_one_file_breaks_a_rule_and_counts_once_to_the_lenient() {
     let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..OpenOptions::default() };

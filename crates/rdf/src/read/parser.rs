@@ -39,6 +39,10 @@ enum Below<'a> {
     JsonLd(Box<ReaderJsonLdParser<Guarded<'a>>>),
 }
 
+/// The end of the parser's message for a value of `rdf:bagID`, which it gets for each (see [`super::plain`]), and ours.
+const OF_BAG: &str = " is not a valid rdf:bagID value";
+const NO_BAG: &str = "rdf:bagID is not part of RDF/XML since 2004: state the members of a bag as rdf:li or rdf:_1";
+
 /// The position of an error, as far as the parser knows.
 pub(super) enum Where {
     /// At this place.
@@ -172,7 +176,11 @@ impl Below<'_> {
                     RdfXmlParseError::Io(error) => Fault::Input(error),
                     RdfXmlParseError::Syntax(error) => {
                         let end = positions.read(parser.buffer_position());
-                        Fault::Syntax(sentence(&error.to_string()), Where::Before(end))
+                        let message = match error.to_string() {
+                            own if own.ends_with(OF_BAG) => NO_BAG.to_owned(),
+                            own => sentence(&own),
+                        };
+                        Fault::Syntax(message, Where::Before(end))
                     }
                 })
             }

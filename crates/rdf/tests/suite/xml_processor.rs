@@ -252,6 +252,34 @@ fn some_attributes_need_no_prefix() {
     assert_eq!(error(&format!("{HEAD}<rdf:Description other='1'/></rdf:RDF>")).broken_rule(), Some(&rules::SYNTAX));
 }
 
+/// Sections 5.1 and 6.2.5 of RDF/XML: it is no attribute of any element.
+#[test]
+fn bag_ids_are_an_error() {
+    for (about, property) in [
+        ("rdf:bagID='b'", "<ex:p>x</ex:p>"),
+        ("", "<ex:p rdf:bagID='b'>x</ex:p>"),
+        ("", "<ex:p rdf:parseType='Literal' rdf:bagID='b'><ex:q/></ex:p>"),
+        ("", "<ex:p xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#' r:bagID='333-555'>x</ex:p>"),
+        ("xmlns:r='&#104;ttp://www.w3.org/1999/02/22-rdf-syntax-ns#' r:bagID=\"b\"", ""),
+    ] {
+        let text =
+            format!("{HEAD}\n<rdf:Description rdf:about='http://e/s' {about}>{property}</rdf:Description></rdf:RDF>");
+        let error = error(&text);
+        assert_eq!((error.broken_rule(), error.place().line), (Some(&rules::SYNTAX), Some(2)), "{text}: {error}");
+        assert!(error.message().starts_with("rdf:bagID is not part of RDF/XML"), "{text}: {error}");
+        let (lines, reading) =
+            with(text.as_bytes(), 5, &ReadOptions { lenient: true, ..ReadOptions::default() }).unwrap();
+        assert_eq!((lines, reading.skipped), (Vec::new(), 1), "{text}");
+    }
+    // In a literal it is text, and in another namespace a property.
+    let literal = of("", "<ex:p rdf:parseType='Literal'><b rdf:bagID='c'></b></ex:p>");
+    assert!(literal[0].contains("rdf:bagID=\\\"c\\\""), "{literal:?}");
+    assert_eq!(
+        lines(&format!("{HEAD}<rdf:Description rdf:about='http://e/s' ex:bagID='b'/></rdf:RDF>")),
+        ["<http://e/s> <http://ex/bagID> \"b\""]
+    );
+}
+
 #[test]
 fn a_relative_base_is_relative_to_the_one_in_force() {
     for (outer, inner, expected) in [

@@ -217,7 +217,10 @@ fn types(wanted: &Option<Vec<String>>, names: &[&str], counted: u32) -> Result<T
             match names {
                 [] if known == 1 => error.hint("the only type of this graph is 0"),
                 [] => error.hint(format!("types of this graph are numbers from 0 to {}", known - 1)),
-                _ => error.hint(names.join(", ")),
+                // An empty name would not be seen.
+                _ => error.hint(
+                    names.iter().map(|name| if name.is_empty() { "\"\"" } else { name }).collect::<Vec<_>>().join(", "),
+                ),
             }
         })
     };

@@ -280,7 +280,8 @@ impl ArrowBatches {
             normal(column).map_err(|error| error.at(Place::field(field.name())))
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        let batch = fenced(&ARROW_FILE, || convert::batch(columns, &self.schema, rows))?;
+        let number = |row: u64| Some(first + row);
+        let batch = fenced(&ARROW_FILE, || convert::numbered_batch(columns, &self.schema, rows, number))?;
         Ok(Some((first, batch)))
     }
 }

@@ -276,8 +276,9 @@ impl OrcBatches {
                 self.reopen()?;
                 continue;
             };
-            let batch =
-                convert::batch(arrays, &self.schema, count).map_err(|error| error.at(Place::default().row(first)))?;
+            let number = |row: u64| Some(first + row);
+            let batch = convert::numbered_batch(arrays, &self.schema, count, number)
+                .map_err(|error| error.at(Place::default().row(first)))?;
             open.rows.start += count as u64;
             if open.rows.is_empty() {
                 self.current = None;

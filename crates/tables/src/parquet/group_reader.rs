@@ -15,7 +15,7 @@ use super::watch::Watch;
 use crate::catch_panic::fenced;
 use crate::convert;
 use crate::rules::PARQUET_VALUES;
-use crate::selection::{count, take_front};
+use crate::selection::{count, nth, take_front};
 
 /// Some columns of a file, in the order in which batches contain them.
 pub(super) struct Projection {
@@ -100,14 +100,18 @@ impl GroupReader {
                 Some(Err(error)) => Err(Error::broken(&PARQUET_VALUES, plain(&error)).caused_by(error)),
             });
             match decoded {
-                Ok(batch) => return self.number(&batch).map(Some).map_err(|error| self.placed(error)),
+                Ok(batch) => {
+                    // Before the rows are taken.
+                    let place = self.place();
+                    return self.number(&batch).map(Some).map_err(|error| error.at(place));
+                }
                 Err(_) if watch.wants_fewer_rows() => {
                     self.batch_rows = (self.batch_rows / 8).max(1);
                     self.decoder = None;
                 }
                 Err(error) => {
                     let error = watch.take_failure().unwrap_or(error);
-                    let error = self.blame(self.placed(error));
+                    let error = self.blame(error.at(self.place()));
                     self.left.clear();
                     return Err(error);
                 }
@@ -133,7 +137,9 @@ impl GroupReader {
         if let Some(statistics) = &mut self.statistics {
             statistics.compare(&self.file, batch.columns(), &taken)?;
         }
-        let batch = convert::batch(columns, &self.projection.schema, rows)?;
+        let first = self.file.rows_of(self.group).start;
+        let number = |row: u64| nth(&taken, row).map(|row| first + row);
+        let batch = convert::numbered_batch(columns, &self.projection.schema, rows, number)?;
         Ok((batch, taken))
     }
 
@@ -165,10 +171,11 @@ impl GroupReader {
         }
     }
 
-    fn placed(&self, error: Error) -> Error {
+    /// Where the next batch begins.
+    fn place(&self) -> Place {
         let rows = self.file.rows_of(self.group);
         let done = self.left.first().map_or(0, |range| range.start);
-        error.at(self.file.blob.place().row(rows.start + done))
+        self.file.blob.place().row(rows.start + done)
     }
 }
 

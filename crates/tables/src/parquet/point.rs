@@ -23,6 +23,7 @@ use super::watch::Watch;
 use crate::catch_panic::fenced;
 use crate::row_order::RowOrder;
 use crate::rules::{PARQUET_PAGE, PARQUET_VALUES};
+use crate::selection::nth;
 use crate::{Selection, convert};
 
 /// Uncompressed pages larger than this are not read completely for a few plain values, bytes.
@@ -56,7 +57,7 @@ pub(crate) fn read_rows(file: &Arc<ParquetFile>, columns: &[&str], rows: &[Range
         }
     }
     let count = index(rows.iter().map(|range| range.end - range.start).sum::<u64>());
-    convert::batch(arrays.into_iter().flatten().collect(), &Arc::new(schema), count)
+    convert::numbered_batch(arrays.into_iter().flatten().collect(), &Arc::new(schema), count, |row| nth(rows, row))
         .map_err(|error| error.at(file.blob.place()))
 }
 

@@ -75,8 +75,8 @@ pub(super) fn neighbors(
             Side::Out => Pattern { object: Some(Object::Term(&iri)), ..Pattern::default() },
             Side::In => Pattern { subject: Some(&iri), ..Pattern::default() },
         };
-        lake.matching(&other, &mut |_| {
-            mentioned = true;
+        lake.matching(&other, &mut |quad| {
+            mentioned |= quad.graph != Some(QUOTED_GRAPH);
             Ok(())
         })?;
         if !mentioned {
@@ -120,12 +120,18 @@ fn reifiers(lake: &GraphLake, triple: &Owned, reader: &mut FromQuads<'_>) -> Res
     for id in [id.iri(), id.ni()] {
         let mut reifiers = Vec::new();
         let pattern = Pattern { predicate: Some(RDF_REIFIES), object: Some(Object::Term(&id)), ..Pattern::default() };
+        // A triple that is only quoted is not stated: its subject reifies nothing by it.
         lake.matching(&pattern, &mut |quad| {
-            reifiers.push(quad.subject.to_owned());
+            if quad.graph != Some(QUOTED_GRAPH) {
+                reifiers.push(quad.subject.to_owned());
+            }
             Ok(())
         })?;
         for reifier in &reifiers {
             lake.matching(&Pattern { subject: Some(reifier), ..Pattern::default() }, &mut |quad| {
+                if quad.graph == Some(QUOTED_GRAPH) {
+                    return Ok(());
+                }
                 let object = match quad.object {
                     Object::Term(term) if term == id => Object::Term(&spelt),
                     other => other,

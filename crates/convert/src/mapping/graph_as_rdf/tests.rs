@@ -4,8 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use isomorph_graphlake::GraphLake;
-use isomorph_model::{MemoryGraph, Source};
+use isomorph_graphlake::{GraphLake, Lake, Order};
+use isomorph_model::faces::{Object, Quad, RDF_REIFIES};
+use isomorph_model::{Batch, MemoryGraph, NodeId, Side, Source, term};
 use isomorph_storage::{Budget, Location, Resources};
 use isomorph_zoo as zoo;
 
@@ -58,4 +59,61 @@ fn rows_are_the_same_in_memory_and_sorted() {
         }
     }
     assert!(in_memory > 10 && seen >= in_memory, "{in_memory} of {seen}");
+}
+
+/// The number of edges from each node, of each type.
+fn edges_from(lowered: &Lowered) -> Vec<u64> {
+    let graph = lowered.graph().clone();
+    let nodes = MemoryGraph::read(lowered).unwrap();
+    let mut all = Vec::new();
+    for batch in &nodes.batches {
+        let Batch::Nodes(nodes) = batch else { continue };
+        let Some(keys) = &nodes.keys else { continue };
+        for (edge, _) in graph.edges.iter().enumerate().filter(|(_, ty)| ty.source == nodes.ty) {
+            for row in 0..nodes.rows {
+                let key = arrow_cast::display::array_value_to_string(keys, row).unwrap();
+                let part = lowered.neighbors(edge, NodeId::Key(&key), Side::Out).unwrap();
+                all.push(part.map(|batch| batch.unwrap().rows() as u64).sum());
+            }
+        }
+    }
+    all
+}
+
+/// A triple that is only quoted is not stated: who is said to reify a triple does not.
+#[test]
+fn reifiers_that_are_only_quoted_are_none() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("g.lake");
+    let destination = Location::from_path(&place);
+    let source = Location::from_path(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/social"));
+    let resources = Resources::of_this_machine().unwrap();
+    let options = ConvertOptions { to: Some(Format::GRAPHLAKE), ..ConvertOptions::default() };
+    let opened = Opened::open(&source, &OpenOptions::default()).unwrap();
+    let plan = Plan::new(&opened, &destination, &options, &resources, &Silent).unwrap();
+    convert(&opened, &plan, &destination, &options, &resources, &Silent).unwrap();
+    let record = plan.mapping.lifting().unwrap();
+    let shown = || {
+        let lake: Arc<dyn Source> = Arc::new(GraphLake::open(&destination, &Default::default()).unwrap());
+        lowered(&lake, record)
+    };
+    let before = (edges_from(&shown()), digested(&shown()).digests);
+    let mut quoted = Vec::new();
+    let lake = GraphLake::open(&destination, &Default::default()).unwrap();
+    lake.statements(Order::Subject, &mut |quad| {
+        if let (RDF_REIFIES, Object::Term(triple)) = (quad.predicate, quad.object) {
+            quoted.push(term::triple("<urn:nobody>", &term::ntriples(RDF_REIFIES), triple));
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert!(quoted.len() > 3);
+    let store = Lake::open(&destination, &Default::default(), &Default::default()).unwrap();
+    let mut transaction = store.begin().unwrap();
+    for triple in &quoted {
+        let object = Object::Term(triple);
+        transaction.insert(&Quad { subject: "urn:x", predicate: "urn:says", object, graph: None }).unwrap();
+    }
+    transaction.commit().unwrap();
+    assert_eq!((edges_from(&shown()), digested(&shown()).digests), before);
 }

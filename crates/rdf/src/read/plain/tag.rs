@@ -6,6 +6,7 @@
 //! - `about`, `ID`, `parseType`, `resource` and `type` without a prefix are those of RDF (RDF/XML, section 6.1.4).
 //! - Each unknown `rdf:parseType` means `Literal` (section 7.2.20); the parser drops such a statement. `Triple`
 //!   is known; without `rdf:version="1.2"` it yields no statement, as in the suite of RDF 1.2.
+//! - `rdf:bagID` is an error (sections 5.1 and 6.2.5); the parser ignores it if its value is a name.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -25,6 +26,9 @@ pub(in crate::read) const PREFIX: &str = "x-isomorph-rdf";
 
 /// Attributes of RDF that need no prefix.
 const UNPREFIXED: [&str; 5] = ["about", "ID", "parseType", "resource", "type"];
+
+/// A value of `rdf:bagID` that the parser refuses.
+const NO_NAME: &str = "";
 
 /// Attributes that an element with a literal may have; with any other attribute the parser must report the error.
 const BESIDE: [&str; 4] = ["ID", "annotation", "annotationNodeID", "version"];
@@ -111,6 +115,7 @@ impl Scopes {
                     }
                     self.bases.push((depth, value.clone().into_owned()));
                 }
+                name if self.is_of_rdf(name, "bagID") => *value = Cow::Borrowed(NO_NAME),
                 local if UNPREFIXED.contains(&local) => {
                     let prefix = self.prefix().unwrap_or_else(|| {
                         added = Some((Cow::Owned(format!("xmlns:{PREFIX}")), Cow::Borrowed(RDF)));

@@ -20,6 +20,7 @@ mod columns;
 mod from_rdf;
 mod lexical;
 mod long_years;
+mod node_order;
 mod resources;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use isomorph_error::{Error, Result};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::lexical::{read, to_json};
+use super::node_order::{numbers, place};
 use super::{
     BASE, DIRECTED, MARKS, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, decoded,
     push_encoded, unsaid,
@@ -45,12 +46,13 @@ pub struct FromQuads<'g> {
     any_relation: HashMap<(usize, usize), usize>,
     said: BTreeMap<String, Vec<Said>>,
     quads: usize,
+    by_keys: bool,
 }
 
 /// Rows that result from quads.
 pub enum Rows {
-    /// Nodes, and their positions, if these are significant in addition to the key.
-    Nodes(Box<NodeBatch>, Option<UInt64Array>),
+    /// Nodes, and two columns by which they must be sorted, if their order is significant in addition to the key.
+    Nodes(Box<NodeBatch>, Option<[UInt64Array; 2]>),
     /// Edges.
     Edges(Box<EdgeRows>),
 }
@@ -100,7 +102,14 @@ impl<'g> FromQuads<'g> {
                 }
             }
         }
-        FromQuads { names, relations, any_relation, said: BTreeMap::new(), quads: 0 }
+        FromQuads { names, relations, any_relation, said: BTreeMap::new(), quads: 0, by_keys: false }
+    }
+
+    /// Whether nodes that state no position are in the order of integer keys, before those that do; otherwise they come after
+    /// all others.
+    pub fn ordered_by_keys(mut self, ordered: bool) -> Self {
+        self.by_keys = ordered;
+        self
     }
 
     /// Adds a quad.
@@ -163,8 +172,8 @@ impl<'g> FromQuads<'g> {
     pub fn rows(&mut self, take: &mut dyn FnMut(Rows) -> Result<()>) -> Result<()> {
         let told = self.told()?;
         for (ty, nodes) in &told.nodes {
-            let (batch, positions) = self.nodes(*ty, nodes)?;
-            take(Rows::Nodes(Box::new(batch), positions))?;
+            let (batch, places) = self.nodes(*ty, nodes)?;
+            take(Rows::Nodes(Box::new(batch), places))?;
         }
         for ((ty, reified), found) in &told.edges {
             let triples = found.iter().map(|edge| edge.triple).collect();
@@ -189,13 +198,13 @@ impl<'g> FromQuads<'g> {
         let reified: HashSet<u128> = told.edges.iter().flat_map(of_reifiers).collect();
         let mut batches = Vec::new();
         for (ty, nodes) in &mut told.nodes {
-            let (batch, positions) = self.nodes(*ty, nodes)?;
-            let Some(rows) = positions else {
+            let (batch, places) = self.nodes(*ty, nodes)?;
+            let Some(places) = places else {
                 batches.push(Batch::Nodes(batch));
                 continue;
             };
             let mut order: Vec<usize> = (0..nodes.len()).collect();
-            order.sort_by_key(|row| rows.values().get(*row));
+            order.sort_by_key(|row| places.each_ref().map(|column| column.values().get(*row).copied()));
             let nodes: Vec<_> = order.into_iter().filter_map(|row| nodes.get(row).cloned()).collect();
             batches.push(Batch::Nodes(self.nodes(*ty, &nodes)?.0));
         }
@@ -266,7 +275,7 @@ impl<'g> FromQuads<'g> {
         Ok(told)
     }
 
-    fn nodes(&self, at: usize, rows: &[(String, &str)]) -> Result<(NodeBatch, Option<UInt64Array>)> {
+    fn nodes(&self, at: usize, rows: &[(String, &str)]) -> Result<(NodeBatch, Option<[UInt64Array; 2]>)> {
         let ty = &self.names.graph.nodes[at];
         let class = self.names.below(&ty.name);
         let keys = self.keys(at, rows.iter().map(|(key, _)| key.clone()))?;
@@ -285,14 +294,23 @@ impl<'g> FromQuads<'g> {
                     Kept::Literal([Some(lexical), ..]) if predicate == POSITION => Some(lexical),
                     _ => None,
                 });
-                // Nodes without a position come after all others.
-                positions.push(stated.map_or(Ok(u64::MAX), |lexical| position(lexical))?);
+                positions.push(stated.map(|lexical| position(lexical)).transpose()?);
             }
         }
         let owners: Vec<Option<&str>> = rows.iter().map(|(_, subject)| Some(*subject)).collect();
-        let (keys, positions) = match keys {
-            Ends::Keys(keys) => (Some(keys), positions.map(UInt64Array::from)),
-            Ends::Rows(rows) => (None, Some(rows)),
+        let (keys, places) = match keys {
+            Ends::Keys(keys) => {
+                let numbers = if self.by_keys { numbers(&keys) } else { None };
+                let places = positions.map(|positions| {
+                    let key = |row: usize| numbers.as_ref().and_then(|numbers| numbers.get(row)).copied();
+                    let places = positions.iter().enumerate().map(|(row, stated)| place(*stated, key(row)));
+                    let (tiers, places): (Vec<u64>, Vec<u64>) =
+                        places.map(|(is_stated, place)| (u64::from(is_stated), place)).unzip();
+                    [tiers.into(), places.into()]
+                });
+                (Some(keys), places)
+            }
+            Ends::Rows(rows) => (None, Some([rows.clone(), rows])),
         };
         let batch = NodeBatch {
             ty: at,
@@ -303,7 +321,7 @@ impl<'g> FromQuads<'g> {
             labels: (ty.labels != LabelVocabulary::None).then(|| labels.finish()),
             properties: self.columns(at, &ty.properties, &owners)?,
         };
-        Ok((batch, positions))
+        Ok((batch, places))
     }
 
     /// Returns the keys of a node type from their texts, or rows if it has no key.

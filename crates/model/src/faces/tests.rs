@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use arrow_array::{Float32Array, UInt32Array};
+use arrow_array::{ArrayRef, Float32Array, UInt32Array};
 
 use super::*;
 use crate::zoo::{self, Build, Edges, Nodes, int64, text};
@@ -80,18 +81,24 @@ fn lines(memory: &MemoryGraph) -> Vec<String> {
     all
 }
 
+/// The graph that its quads describe; the same with and without the positions that keys tell.
 fn there_and_back(memory: &MemoryGraph, base: Option<&str>) -> MemoryGraph {
-    let mut back = FromQuads::new(&memory.graph, base);
-    let mut take = |quad: Quad<'_>| {
-        back.take(quad);
-        Ok(())
-    };
-    let mut quads = Quads::new(&memory.graph, base);
-    for batch in &memory.batches {
-        quads.batch(batch, &mut take).unwrap();
-    }
-    quads.finish(&mut take).unwrap();
-    back.finish().unwrap()
+    let [all, few] = [false, true].map(|by_keys| {
+        let mut back = FromQuads::new(&memory.graph, base).ordered_by_keys(by_keys);
+        let mut take = |quad: Quad<'_>| {
+            back.take(quad);
+            Ok(())
+        };
+        let mut quads = Quads::new(&memory.graph, base).ordered_by_keys(by_keys);
+        for batch in &memory.batches {
+            quads.batch(batch, &mut take).unwrap();
+        }
+        quads.finish(&mut take).unwrap();
+        back.finish().unwrap()
+    });
+    assert_eq!(all.digest().ok(), few.digest().ok());
+    assert_eq!(all.order_digest().ok(), few.order_digest().ok());
+    few
 }
 
 #[test]
@@ -171,11 +178,13 @@ fn every_typed_graph_comes_back() {
 #[test]
 fn every_graph_of_plain_columns_comes_back_from_columns() {
     let mut seen = 0;
-    for (name, memory) in [zoo::property_graphs(), zoo::wide_property_graphs(), zoo::bundled_graphs()].concat() {
+    let all = [zoo::property_graphs(), zoo::wide_property_graphs(), zoo::bundled_graphs()].concat();
+    for ((name, memory), by_keys) in all.iter().flat_map(|graph| [(graph.clone(), false), (graph.clone(), true)]) {
         let memory = MemoryGraph { graph: crate::Graph { documents: Vec::new(), ..memory.graph }, ..memory };
-        let Some(mut columns) = QuadColumns::new(&memory.graph, Some("http://example.org/g/")) else { continue };
+        let Some(columns) = QuadColumns::new(&memory.graph, Some("http://example.org/g/")) else { continue };
+        let mut columns = columns.ordered_by_keys(by_keys);
         let prepared = prepared(&memory, 1_000_000);
-        let mut quads = Quads::new(&memory.graph, Some("http://example.org/g/"));
+        let mut quads = Quads::new(&memory.graph, Some("http://example.org/g/")).ordered_by_keys(by_keys);
         let mut take = |quad: Quad<'_>| {
             columns.take(&quad);
             Ok(())
@@ -345,6 +354,68 @@ fn positions_are_told_where_keys_do_not_tell_them() {
     let back = there_and_back(&memory, None);
     assert_eq!(back.order_digest().unwrap(), memory.order_digest().unwrap());
     assert_eq!(back.digest().unwrap(), memory.digest().unwrap());
+}
+
+/// Nodes of several batches, in the order of their keys up to some node.
+#[test]
+fn positions_that_keys_tell_are_not_told() {
+    let signed: &[i64] = &[i64::MIN, -3, 0, 7, i64::MAX];
+    for (keys, told) in [
+        (int64(signed.to_vec()), 0),
+        (int64([1, 2, 3, 2, 4]), 2),
+        (int64([5, 4, 3, 2, 1]), 4),
+        (Arc::new(arrow_array::UInt64Array::from(vec![0, 1, 1 << 63, u64::MAX])) as ArrayRef, 0),
+        (Arc::new(arrow_array::UInt64Array::from(vec![u64::MAX, 1 << 63])), 1),
+        (Arc::new(arrow_array::Int32Array::from(vec![-1, 0, 1])), 0),
+        (text(["a", "b", "c"]), 3),
+    ] {
+        let count = keys.len();
+        let mut build = Build::default();
+        build.nodes(Nodes::keyed("k", keys.clone()));
+        let mut memory = build.finish();
+        memory.graph.nodes.iter_mut().for_each(|ty| ty.ordered = true);
+        // In batches of two nodes.
+        let cut = |start: usize| {
+            let Batch::Nodes(all) = &memory.batches[0] else { unreachable!() };
+            let rows = 2.min(count - start);
+            let keys = all.keys.as_ref().map(|keys| keys.slice(start, rows));
+            Batch::Nodes(crate::NodeBatch { start: start as u64, rows, keys, ..all.clone() })
+        };
+        let batches: Vec<Batch> = (0..count).step_by(2).map(cut).collect();
+        let memory = MemoryGraph { batches, ..memory };
+        let (mut rows, mut positions) = (FromQuads::new(&memory.graph, None).ordered_by_keys(true), 0);
+        let mut columns = QuadColumns::new(&memory.graph, None).unwrap().ordered_by_keys(true);
+        let mut all = Vec::new();
+        let mut take = |quad: Quad<'_>| {
+            positions += usize::from(quad.predicate == POSITION);
+            let Object::Literal { lexical, .. } = quad.object else {
+                let Object::Term(object) = quad.object else { return Ok(()) };
+                all.push((quad.subject.to_owned(), quad.predicate.to_owned(), object.to_owned(), false));
+                return Ok(());
+            };
+            all.push((quad.subject.to_owned(), quad.predicate.to_owned(), lexical.to_owned(), true));
+            Ok(())
+        };
+        let mut quads = Quads::new(&memory.graph, None).ordered_by_keys(true);
+        memory.batches.iter().for_each(|batch| quads.batch(batch, &mut take).unwrap());
+        quads.finish(&mut take).unwrap();
+        assert_eq!(positions, told, "{keys:?}");
+        // In any order.
+        all.sort();
+        all.rotate_left(1);
+        for (subject, predicate, object, is_literal) in &all {
+            let object = if *is_literal { Object::plain(object, crate::xsd::INTEGER) } else { Object::Term(object) };
+            let quad = Quad { subject, predicate, object, graph: None };
+            columns.take(&quad);
+            rows.take(quad);
+        }
+        let back = rows.finish().unwrap();
+        assert_eq!(back.order_digest().unwrap(), memory.order_digest().unwrap(), "{keys:?}");
+        let columns = columns.finish().unwrap();
+        let batches = vec![Batch::Nodes(columns.nodes(0, 0..count).unwrap())];
+        let back = MemoryGraph { graph: memory.graph.clone(), batches };
+        assert_eq!(back.order_digest().unwrap(), memory.order_digest().unwrap(), "{keys:?}");
+    }
 }
 
 #[test]

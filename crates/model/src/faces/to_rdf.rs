@@ -14,6 +14,7 @@ use isomorph_error::{Error, Result};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::lexical::{JsonDigits, of_json, write, write_with};
+use super::node_order::Ascending;
 use super::{
     BASE, DIRECTED, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, push_encoded, push_mark,
     unsaid,
@@ -42,6 +43,8 @@ pub struct Quads<'g> {
     /// Buffers for one edge.
     words: Words,
     digits: JsonDigits,
+    /// By node type, if keys tell the order of nodes.
+    ascending: Option<Vec<Ascending>>,
 }
 
 /// Reused buffers for the quads of an edge.
@@ -67,7 +70,14 @@ impl<'g> Quads<'g> {
     pub fn new(graph: &'g Graph, base: Option<&str>) -> Self {
         let base = base.unwrap_or(BASE).to_owned();
         let (ends, open, words, digits) = Default::default();
-        Quads { names: Names { graph, base }, ends, open, words, digits }
+        Quads { names: Names { graph, base }, ends, open, words, digits, ascending: None }
+    }
+
+    /// Leaves out positions of nodes that follow from integer keys. Nodes of a type must come in their order, and readers must
+    /// know it: [`FromQuads::ordered_by_keys`](super::FromQuads::ordered_by_keys).
+    pub fn ordered_by_keys(mut self, ordered: bool) -> Self {
+        self.ascending = ordered.then(|| vec![Ascending::default(); self.names.graph.nodes.len()]);
+        self
     }
 
     /// Sets the digits of floats in JSON.
@@ -98,7 +108,7 @@ impl<'g> Quads<'g> {
         self.close(take)
     }
 
-    fn nodes(&self, batch: &NodeBatch, take: &mut Take<'_>) -> Result<()> {
+    fn nodes(&mut self, batch: &NodeBatch, take: &mut Take<'_>) -> Result<()> {
         let graph = self.names.graph;
         let ty = graph.nodes.get(batch.ty).ok_or_else(|| Error::usage("no such node type"))?;
         let rows = Ends::Rows((batch.start..).take(batch.rows).collect::<Vec<u64>>().into());
@@ -108,12 +118,14 @@ impl<'g> Quads<'g> {
             batch.labels.iter().flat_map(|labels| labels.names()).map(|name| self.names.label(name)).collect();
         let columns = self.names.columns(batch.ty, &ty.properties, &batch.properties, self.digits)?;
         let mut position = String::new();
+        let ascending = self.ascending.as_mut().and_then(|all| all.get_mut(batch.ty)).filter(|_| ty.ordered);
+        let unplaced = ascending.map_or(0, |own| own.next(batch.start, batch.rows, batch.keys.as_ref()));
         for (row, subject) in subjects.iter().flatten().enumerate() {
             let mut say = |predicate: &str, object: Object<'_>| take(Quad { subject, predicate, object, graph: None });
             if !ty.implied {
                 say(RDF_TYPE, Object::Term(&class))?;
             }
-            if ty.ordered && ty.key.kind != KeyKind::Row {
+            if ty.ordered && ty.key.kind != KeyKind::Row && row >= unplaced {
                 position.clear();
                 // Writing to a string cannot fail.
                 let _ = write!(position, "{}", batch.start + row as u64);

@@ -91,6 +91,7 @@ impl InMemory {
         read: impl FnOnce(&mut Filling<'_>) -> Result<()>,
     ) -> Result<Option<InMemory>> {
         let Some(columns) = QuadColumns::new(&record.graph, Some(&record.base)) else { return Ok(None) };
+        let columns = columns.ordered_by_keys(record.ordered_by_keys);
         let (held, most) = (budget.reserve(0)?, budget.available() / 2);
         let mut filling = Filling { columns, held, most, quads: 0, fits: true, progress };
         progress.begin("read", None);

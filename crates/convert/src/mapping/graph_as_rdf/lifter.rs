@@ -38,7 +38,9 @@ impl<'a> Lifter<'a> {
         Lifter {
             inner,
             graph: &record.graph,
-            quads: Quads::new(&record.graph, Some(&record.base)).with_digits(digits),
+            quads: Quads::new(&record.graph, Some(&record.base))
+                .with_digits(digits)
+                .ordered_by_keys(record.ordered_by_keys),
             keys: Keys::Collecting(KeysByRow::builder(&record.graph, resources)),
             progress,
         }

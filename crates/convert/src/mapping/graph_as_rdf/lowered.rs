@@ -135,13 +135,13 @@ impl Lowered {
 
 /// The reader of rows for the graph of a record.
 pub(super) fn reader(record: &Lifting) -> FromQuads<'_> {
-    FromQuads::new(&record.graph, Some(&record.base))
+    FromQuads::new(&record.graph, Some(&record.base)).ordered_by_keys(record.ordered_by_keys)
 }
 
 /// Moves the rows of the quads in `chunk` to their tables.
 fn put(chunk: &mut FromQuads<'_>, tables: &mut Tables<'_>) -> Result<()> {
     let put = chunk.rows(&mut |rows| match rows {
-        Rows::Nodes(batch, positions) => tables.nodes(*batch, positions),
+        Rows::Nodes(batch, places) => tables.nodes(*batch, places),
         Rows::Edges(edges) => tables.edges(*edges),
     });
     put.map_err(misfit)

@@ -68,6 +68,9 @@ pub struct Lifting {
     /// digits.
     #[serde(default)]
     pub wide_floats: bool,
+    /// Whether nodes state no positions where integer keys tell their order; earlier versions wrote all positions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ordered_by_keys: bool,
 }
 
 impl Lifting {
@@ -96,7 +99,8 @@ impl Lifting {
                 return Err(Error::new(Kind::Unsupported, what).at(Place::field(format!("{of}.{}", property.name))));
             }
         }
-        Ok(Lifting { graph: graph.clone(), base: base.to_owned(), statements: false, wide_floats: true })
+        let (graph, base) = (graph.clone(), base.to_owned());
+        Ok(Lifting { graph, base, statements: false, wide_floats: true, ordered_by_keys: true })
     }
 
     /// Prefixes for texts: the base, each node type whose name is a valid prefix, and the namespaces of literal types.

@@ -56,11 +56,11 @@ impl<'a> Tables<'a> {
         EdgeSorter::new(SortOptions::new(self.budget, self.scratch).payload(schema).memory(self.memory))
     }
 
-    /// Adds nodes at their positions, or in order of arrival.
+    /// Adds nodes at their places, by two columns, or in order of arrival.
     ///
     /// # Errors
     /// If there is no space for temporary files.
-    pub fn nodes(&mut self, batch: NodeBatch, positions: Option<UInt64Array>) -> Result<()> {
+    pub fn nodes(&mut self, batch: NodeBatch, places: Option<[UInt64Array; 2]>) -> Result<()> {
         let ty = self.graph.nodes.get(batch.ty).ok_or_else(|| Error::usage("no such node type"))?;
         let rows = batch.rows as u64;
         let numbers = UInt64Array::from_iter_values(self.rows..self.rows + rows);
@@ -73,8 +73,8 @@ impl<'a> Tables<'a> {
             self.nodes[ty_at] = Some(self.sorter(schema)?);
         }
         if let Some(sorter) = &self.nodes[ty_at] {
-            let positions = positions.as_ref().unwrap_or(&numbers);
-            sorter.push(positions.values(), numbers.values(), Some(&payload), self.rows)?;
+            let [first, second] = places.unwrap_or_else(|| [numbers.clone(), numbers]);
+            sorter.push(first.values(), second.values(), Some(&payload), self.rows)?;
         }
         self.rows += rows;
         Ok(())

@@ -44,6 +44,7 @@ pub struct QuadColumns {
     groups: Vec<Group>,
     numbers: HashMap<[u32; 3], usize>,
     is_full: bool,
+    by_keys: bool,
 }
 
 /// Edges of one type, relation and named graph.
@@ -95,11 +96,18 @@ impl QuadColumns {
             groups: Vec::new(),
             numbers: HashMap::new(),
             is_full: false,
+            by_keys: false,
         };
         MEANINGFUL.iter().for_each(|predicate| {
             columns.predicate(predicate);
         });
         Some(columns)
+    }
+
+    /// As [`FromQuads::ordered_by_keys`](super::FromQuads::ordered_by_keys).
+    pub fn ordered_by_keys(mut self, ordered: bool) -> Self {
+        self.by_keys = ordered;
+        self
     }
 
     /// Adds a quad.

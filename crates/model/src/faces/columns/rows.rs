@@ -9,6 +9,7 @@ use isomorph_error::{Error, Result};
 
 use super::super::from_rdf::{position, row};
 use super::super::lexical::{read, read_column, to_json};
+use super::super::node_order::{Place, numbers, place};
 use super::super::{MARKS, Names, RDF_JSON, decoded, unsaid};
 use super::terms::{NONE, Terms};
 use super::values::{Value, Values};
@@ -58,6 +59,7 @@ impl EdgeRange {
 impl QuadRows {
     pub(super) fn new(columns: QuadColumns) -> Result<Self> {
         let (of_nodes, of_edges, columns) = predicates(columns);
+        let by_keys = columns.by_keys;
         let QuadColumns { graph, base, mut terms, types, predicates, mut values, datatypes, mut groups, .. } = columns;
         terms.close();
         values.iter_mut().for_each(Values::close);
@@ -78,7 +80,7 @@ impl QuadRows {
         };
         rows.find_nodes(&types);
         rows.number_keys(&types)?;
-        rows.order_nodes()?;
+        rows.order_nodes(by_keys)?;
         Ok(rows)
     }
 
@@ -166,8 +168,8 @@ impl QuadRows {
         Ok(())
     }
 
-    /// Sorts nodes by their positions, if they have positions.
-    fn order_nodes(&mut self) -> Result<()> {
+    /// Sorts nodes by their positions, if positions have a meaning.
+    fn order_nodes(&mut self, by_keys: bool) -> Result<()> {
         let mut nodes = std::mem::take(&mut self.nodes);
         for ((nodes, ty), keys) in nodes.iter_mut().zip(&self.graph.nodes).zip(&self.keys) {
             match keys {
@@ -181,18 +183,24 @@ impl QuadRows {
                         return Err(Error::malformed(message));
                     }
                 }
-                Ends::Keys(_) if ty.ordered => {
+                Ends::Keys(keys) if ty.ordered => {
                     let mut near = 0;
+                    let numbers = if by_keys { numbers(keys) } else { None };
+                    let number_of = |term: u32| {
+                        let place = *self.places.get(term as usize)?;
+                        numbers.as_ref()?.get(place as usize).copied()
+                    };
                     let mut position_of = |term: u32| {
                         let positions = self.values.get(POSITIONED as usize).into_iter();
                         let mut said = positions.flat_map(|values| values.of(term, &mut near));
                         let stated = said.find(|value| value.datatype != NONE);
-                        // Nodes without a position come after all others.
-                        stated.map_or(Ok(u64::MAX), |value| position(value.text))
+                        stated.map(|value| position(value.text)).transpose()
                     };
-                    let mut placed: Vec<(u64, u32)> =
-                        nodes.iter().map(|term| Ok((position_of(*term)?, *term))).collect::<Result<_>>()?;
-                    placed.sort_by_key(|(position, _)| *position);
+                    let mut placed: Vec<(Place, u32)> = nodes
+                        .iter()
+                        .map(|term| Ok((place(position_of(*term)?, number_of(*term)), *term)))
+                        .collect::<Result<_>>()?;
+                    placed.sort_by_key(|(place, _)| *place);
                     *nodes = placed.into_iter().map(|(_, term)| term).collect();
                 }
                 Ends::Keys(_) => {}

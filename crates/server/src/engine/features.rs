@@ -167,7 +167,8 @@ impl Engine {
         let each = width.saturating_mul(2).saturating_add(18 * infos.len() as u64 + 9);
         let memory = self.room(count.saturating_mul(each))?;
         // At most the limit of a reply.
-        let width = usize::try_from(width).map_err(|_| too_much("bytes of features", width, self.served.limits.reply))?;
+        let width =
+            usize::try_from(width).map_err(|_| too_much("bytes of features", width, self.served.limits.reply))?;
         let features = ids(infos.iter().map(|info| info.id));
         let asked = Values { features: &features, times, holes: self.served.generator == Generator::Compat };
         let mut reply = FeaturesReply::default();

@@ -190,8 +190,8 @@ def visit(servers: str, seconds: str) -> None:
 
 
 def speed(servers: str, nodes: str, types: str, feature: str, calls: str, *processes: str) -> None:
-    """Calls per second for the work of a trainer, in batches of 1024, and milliseconds of processor time of the servers per call (their
-    process numbers are given): as JSON."""
+    """For each kind of work of a trainer, in batches of 1024: calls per second, milliseconds of processor time of the servers per call (their
+    process numbers are given), and the milliseconds within which 50 and 99 of 100 calls are answered: as JSON."""
     graph, last = DistributedGraph(servers.split(",")), int(nodes)
     dice, kinds = np.random.default_rng(7), list(range(int(types)))
     sampler = NodeSampler(graph, -1)
@@ -213,11 +213,15 @@ def speed(servers: str, nodes: str, types: str, feature: str, calls: str, *proce
     told = {}
     for name, call in kinds_of_calls.items():
         call()
-        start, used = time.perf_counter(), processor()
+        start, used, took = time.perf_counter(), processor(), []
         for _ in range(int(calls)):
+            begun = time.perf_counter()
             call()
+            took.append(1000 * (time.perf_counter() - begun))
         seconds, used = time.perf_counter() - start, processor() - used
-        told[name] = [round(int(calls) / seconds), round(1000 * used / int(calls), 3)]
+        took.sort()
+        slow = [round(took[min(len(took) - 1, len(took) * share // 100)], 3) for share in (50, 99)]
+        told[name] = [round(int(calls) / seconds), round(1000 * used / int(calls), 3), *slow]
     print(json.dumps(told))
 
 

@@ -68,6 +68,8 @@ fn of(bytes: &[u8]) -> Greeting {
         [] => Greeting::Nothing,
         [first] if HANDSHAKE.starts_with(&[*first]) => Greeting::Tls,
         _ if bytes.starts_with(HANDSHAKE) => Greeting::Tls,
+        // Hardly anything but a damaged HTTP/2.
+        _ if bytes.starts_with(b"PRI") => Greeting::Unknown,
         // A method, and a path or an authority; what comes later may not be here yet.
         _ if method > 0 && bytes.get(method).is_none_or(|byte| *byte == b' ') => Greeting::Http1,
         _ => Greeting::Unknown,
@@ -121,7 +123,7 @@ mod tests {
         }
         for (bytes, expected) in [
             (&b"POST /snark.GraphEngine"[..], Greeting::Http1),
-            (b"PRI * HTTP/1", Greeting::Http1),
+            (b"PRI * HTTP/1", Greeting::Unknown),
             (b"\x16\x03\x01\x02\x00", Greeting::Tls),
             (b"\x16", Greeting::Tls),
             (b"\x16\x02", Greeting::Unknown),

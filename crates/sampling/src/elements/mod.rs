@@ -172,6 +172,7 @@ impl Elements {
             }
         }
         let populations = Population::all(graph, kind, types, choice == Choice::Weighted, stop)?;
+        stop.check()?;
         let (mut sums, mut sizes, mut sum, mut size) = (Vec::new(), Vec::new(), 0.0, 0);
         for population in &populations {
             sum += if choice == Choice::Weighted { population.weight } else { population.size as f64 };

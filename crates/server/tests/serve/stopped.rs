@@ -35,8 +35,8 @@ fn every_call_ends_early_and_says_so() {
         engine.create(request).unwrap().reply.sampler_id
     };
     let features = vec![FeatureInfo { id: 0, size: 8 }];
-    let (ids, edge_types) = (nodes(300_000), vec![0]);
-    let (ends, types) = (nodes(300_000), vec![0; 150_000]);
+    let (ids, edge_types) = (nodes(120_000), vec![0]);
+    let (ends, types) = (nodes(240_000), vec![0; 120_000]);
     type Ask = Box<dyn Fn(&Engine) -> Result<usize, Status>>;
     let mut calls: Vec<(&str, Ask)> = Vec::new();
     macro_rules! add {
@@ -65,7 +65,7 @@ fn every_call_ends_early_and_says_so() {
     let neighbors = NeighborsRequest { node_ids: ids, edge_types, ..Default::default() };
     add!(neighbors, neighbors.clone());
     add!(neighbor_counts, neighbors);
-    let request = draws(300_000, 2);
+    let request = draws(120_000, 2);
     let weighted = WeightedNeighborsRequest {
         node_ids: request.node_ids.clone(),
         edge_types: vec![0],
@@ -76,7 +76,7 @@ fn every_call_ends_early_and_says_so() {
     add!(uniform_neighbors, request);
     for (is_edge, category) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
         let sampler_id = sampler(is_edge, category);
-        add!(sample, SampleRequest { sampler_id, count: 300_000, is_edge, ..Default::default() });
+        add!(sample, SampleRequest { sampler_id, count: 120_000, is_edge, ..Default::default() });
     }
     for (name, call) in &calls {
         let whole = Stop::new(None, u64::MAX);
@@ -107,7 +107,7 @@ fn engine_without_tables() -> Engine {
 fn a_stop_from_another_thread_leaves_little_to_do() {
     let engine = Arc::new(engine("karate/bin_linear_p1", None));
     let whole = Stop::new(None, u64::MAX);
-    let request = draws(1_000_000, 4);
+    let request = draws(1_000_000, 3);
     engine.until(&whole).uniform_neighbors(request.clone()).unwrap();
     let stop = Stop::new(None, u64::MAX);
     let (own, until) = (Arc::clone(&engine), stop.clone());
@@ -166,7 +166,7 @@ fn leave(running: &Running, request: &UniformNeighborsRequest) {
 fn the_work_for_a_client_that_leaves_ends() {
     let budget = budget();
     let running = Running::of(limited("karate/bin_linear_p1", None, &Limits::default(), &budget));
-    let request = draws(1_000_000, 4);
+    let request = draws(1_000_000, 3);
     let whole = run(async {
         let client = connect(running.address).await;
         call_within::<UniformNeighborsReply>(&client, UNIFORM, &request, &[]).await.unwrap();
@@ -210,7 +210,7 @@ fn work_ends_at_its_deadline() {
     let running = Running::of(limited("karate/bin_linear_p1", None, &limits, &budget));
     run(async {
         let client = connect(running.address).await;
-        let late = call_within::<UniformNeighborsReply>(&client, UNIFORM, &draws(1_000_000, 4), &[]).await;
+        let late = call_within::<UniformNeighborsReply>(&client, UNIFORM, &draws(1_000_000, 3), &[]).await;
         let late = late.unwrap_err();
         assert_eq!(late.status, 4, "{late:?}");
         assert!(late.text.contains("took longer than 0.02 s"), "{late:?}");

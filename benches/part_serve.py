@@ -1,11 +1,13 @@
-"""The DeepGNN server beside the published one: processor time for a request, calls of the stock client, start, memory.
+"""The DeepGNN server beside the published one: processor time for a request, calls of the stock client, start, memory; and clients that come
+and go for ten minutes.
 
-    python benches/part_serve.py COMMAND PYTHON [--nodes 1000000] [--runs 7] [--requests 2000]
+    python benches/part_serve.py COMMAND PYTHON [--nodes 1000000] [--runs 7] [--requests 2000] [--soak 600]
     python benches/part_serve.py COMMAND PYTHON --smoke     the same work on tiny data: whether it works, not how fast
 
 COMMAND is `isomorph` built with the feature `serve`; PYTHON is an interpreter with deepgnn-ge 0.1.66, for example that of
-`cargo xtask interop -k deepgnn`. Both servers serve the same files, in turns; medians of the runs are printed. Processor times are those of
-the server's process. The machine should be idle.
+`cargo xtask interop -k deepgnn`. It makes a graph, converts it, and prints every figure as a table. Both servers serve the same files, in
+turns; medians of the runs are printed. Processor times are those of the server's process. The machine should be idle; a million nodes need
+2 GB of disk (`--folder`) and about an hour.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,9 +39,10 @@ BATCH, NEIGHBORS, FLOATS = 1024, 10, 64
 def text(path: Path, nodes: int) -> None:
     """An edge list: nodes of one type with 64 floats, ten edges each, weights of two decimals."""
     dice = random.Random(nodes)
+    numbers = [f"0.{dice.randrange(1000):03}" for _ in range(256)]
     with path.open("w") as file:
         for node in range(nodes):
-            floats = ",".join(f"{dice.random():.3f}" for _ in range(FLOATS))
+            floats = ",".join([numbers[byte] for byte in dice.randbytes(FLOATS)])
             file.write(f"{node},-1,0,1.0,float32,{FLOATS},{floats}\n")
             for end in sorted(dice.randrange(nodes) for _ in range(10)):
                 file.write(f"{node},0,{end},0.{dice.randrange(1, 100):02}\n")
@@ -63,14 +67,16 @@ def field(number: int, value: bytes | int) -> bytes:
 def recordings(folder: Path, nodes: int) -> dict[str, Path]:
     """Requests as `isomorph bench serve --recording` takes them: sixteen of each kind."""
     dice = random.Random(7)
-    kinds: dict[str, list[tuple[str, bytes]]] = {"weighted 1024 × 10": [], "features 1024 × 64": [], "neighbours 1024": []}
+    kinds: dict[str, list[tuple[str, bytes]]] = {"weighted 1024 × 10": [], "features 1024 × 64": [], "features 1024 × 128": [], "neighbours 1024 (a step of a walk)": []}
     for seed in range(16):
         ids = b"".join(varint(dice.randrange(nodes)) for _ in range(BATCH))
         weighted = field(1, seed) + field(2, ids) + field(3, varint(0)) + field(7, NEIGHBORS)
         kinds["weighted 1024 × 10"].append(("WeightedSampleNeighbors", weighted))
-        size = field(1, 0) + field(2, 4 * FLOATS)
-        kinds["features 1024 × 64"].append(("GetNodeFeatures", field(1, ids) + field(2, size)))
-        kinds["neighbours 1024"].append(("GetNeighbors", field(1, ids) + field(2, varint(0))))
+        # Of the second half, no node has anything: both servers fill it with zeros.
+        for floats in FLOATS, 2 * FLOATS:
+            size = field(1, 0) + field(2, 4 * floats)
+            kinds[f"features 1024 × {floats}"].append(("GetNodeFeatures", field(1, ids) + field(2, size)))
+        kinds["neighbours 1024 (a step of a walk)"].append(("GetNeighbors", field(1, ids) + field(2, varint(0))))
     paths = {}
     for at, (kind, calls) in enumerate(kinds.items()):
         document = [{"service": "snark.GraphEngine", "method": method, "request_hex": message.hex()} for method, message in calls]
@@ -141,10 +147,12 @@ def main() -> None:
     options.add_argument("--nodes", type=int, default=1_000_000, help="with ten edges and 64 floats each")
     options.add_argument("--runs", type=int, default=7)
     options.add_argument("--requests", type=int, default=2000, help="of each kind, in each run")
+    options.add_argument("--soak", type=float, default=600, help="seconds that clients come and go; 0: not at all")
     options.add_argument("--folder", type=Path, help="where data is written; a temporary folder otherwise")
     options.add_argument("--smoke", action="store_true")
     chosen = options.parse_args()
     nodes, runs, requests = (2_000, 1, 200) if chosen.smoke else (chosen.nodes, chosen.runs, chosen.requests)
+    soak = 3 if chosen.smoke else chosen.soak
     with tempfile.TemporaryDirectory(dir=chosen.folder) as name:
         folder = Path(name)
         source, graph = folder / "graph.edgelist", folder / "graph"
@@ -164,7 +172,40 @@ def main() -> None:
                     address = f"127.0.0.1:{port}" if words is theirs else json.loads(line)["address"]
                     answer = measured(chosen.command, chosen.python, pid, address, files, requests, nodes)
                     told.setdefault(server, []).append({**answer, "ready": seconds})
+        size = sum(file.stat().st_size for file in graph.rglob("*")) / 1e6
+        print(f"{nodes} nodes, {10 * nodes} edges, {FLOATS} floats of each node: a binary of {size:.0f} MB; medians of {runs}\n")
         show(told)
+        if soak:
+            visited(chosen.command, chosen.python, graph, soak)
+
+
+def visited(command: Path, python: Path, graph: Path, seconds: float) -> None:
+    """Clients that come and go: stock clients in four processes, each of which makes one after another, and sixty connections of
+    `bench serve`, made anew every few seconds. Prints the memory of our server in each of ten parts, and what is left in the end."""
+    words = [str(command), "serve", "deepgnn", str(graph), "--address", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--json"]
+    with started(words, "address") as (pid, line, _):
+        document, memory, failed, calls = json.loads(line), [], 0, 0
+        for _ in range(10):
+            end = time.monotonic() + seconds / 10
+            visit = [python, CLIENT, "visit", document["address"], seconds / 10]
+            visitors = [subprocess.Popen(list(map(str, visit)), stdout=subprocess.PIPE, text=True) for _ in range(4)]
+            while time.monotonic() < end:
+                load = [command, "bench", "serve", document["address"], "--connections", 60, "--json", "--seconds", max(1, min(5, round(seconds / 20)))]
+                done = subprocess.run(list(map(str, load)), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                failed += done.returncode != 0
+                calls += json.loads(done.stdout)["requests"] if done.returncode == 0 else 0
+            for visitor in visitors:
+                told, _ = visitor.communicate()
+                failed += visitor.returncode != 0 or not told.strip()
+            memory.append(resident(pid))
+        text = urllib.request.urlopen(f"http://{document['metrics']}/metrics").read().decode()
+        lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+        refused = sum(int(value) for name, value in lines.items() if name.startswith("isomorph_requests_total") and 'code="OK"' not in name)
+        print(f"\n64 clients that come and go for {seconds:.0f} s · {calls} requests of `bench serve` · {failed} clients failed · {refused} requests not answered with success")
+        print("resident memory, MiB, after each tenth:", " ".join(f"{megabytes:.1f}" for megabytes in memory))
+        print(f"growth from the second tenth to the last: {100 * (memory[-1] / memory[1] - 1):.1f} %")
+        names = "isomorph_connections", "isomorph_requests_running", 'isomorph_samplers{state="kept"}', 'isomorph_samplers{state="remembered"}'
+        print("left:", " · ".join(f"{name} {lines[name]}" for name in names), "(at most 64 samplers are kept for the next client)")
 
 
 def show(told: dict[str, list[dict[str, Any]]]) -> None:
@@ -182,8 +223,8 @@ def show(told: dict[str, list[dict[str, Any]]]) -> None:
         row(kind, lambda runs, kind=kind: " · ".join(f"{middle(run[kind][at] for run in runs):.3g}" for at in range(3)))
     for kind in told[servers[0]][0]["client"]:
         row(
-            f"stock client: {kind}, calls/s · ms of processor time",
-            lambda runs, kind=kind: " · ".join(f"{middle(run['client'][kind][at] for run in runs):.3g}" for at in range(2)),
+            f"stock client: {kind}, calls/s · ms of processor time · p50 · p99 in ms",
+            lambda runs, kind=kind: " · ".join(f"{middle(run['client'][kind][at] for run in runs):.3g}" for at in range(4)),
         )
     row("ready after start, ms", lambda runs: f"{1000 * middle(run['ready'] for run in runs):.0f}")
     row("resident memory, MiB", lambda runs: f"{middle(run['resident'] for run in runs):.0f}")

@@ -2,6 +2,8 @@
 
     deepgnn_client.py serve DIRECTORY PARTITIONS PORT
     deepgnn_client.py ask SERVERS QUESTIONS.json
+    deepgnn_client.py draw SERVERS QUESTIONS.json
+    deepgnn_client.py totals SERVERS
     deepgnn_client.py refused SERVERS
     deepgnn_client.py speed SERVERS NODES TYPES FEATURE CALLS PROCESS…
     deepgnn_client.py encrypted SERVERS AUTHORITIES.pem
@@ -15,6 +17,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,11 +103,42 @@ def ask(servers: str, questions: str) -> None:
         at = np.full(len(nodes), time_asked, dtype=np.int64)
         told[f"at {time_asked}"] = [
             listed(graph.neighbors(nodes, types, timestamps=at, return_edge_created_ts=True)),
-            # In heap order.
-            [sorted(zip(*of_node)) for of_node in zip(*listed(graph.lastn_neighbors(nodes, types, at, count, -3, 0.5, -4, -5, True)))],
+            [list(zip(*of_node)) for of_node in zip(*listed(graph.lastn_neighbors(nodes, types, at, count, -3, 0.5, -4, -5, True)))],
         ]
     graph.reset()
     print(json.dumps(told))
+
+
+def draw(servers: str, questions: str) -> None:
+    """How often each element is drawn, by strategy: JSON. Seeds differ, so that draws do not depend on each other."""
+    asked = json.loads(Path(questions).read_text())
+    graph, types, many = quick(servers), list(range(asked["edge_types"])), asked["draws"]
+
+    def counted(*columns: Any) -> dict[str, int]:
+        drawn = zip(*(np.asarray(column).reshape(-1).tolist() for column in columns))
+        return dict(Counter(" ".join(map(str, one)) for one in drawn))
+
+    told = {}
+    for kind in "weighted", "uniform":
+        told[f"nodes {kind}"] = counted(*NodeSampler(graph, -1, kind).sample(many, seed=1))
+        told[f"edges {kind}"] = counted(*EdgeSampler(graph, -1, kind).sample(many, seed=1))
+    for node in asked["nodes"]:
+        nodes = np.full(many // 2, node, dtype=np.int64)
+        ids, _, kinds = graph.weighted_sample_neighbors(nodes, types, 2, seed=5)
+        told[f"weighted {node}"] = counted(ids, kinds)
+        told[f"uniform {node}"] = counted(*graph.uniform_sample_neighbors(False, nodes, types, 2, seed=5))
+        told[f"without {node}"] = counted(*graph.uniform_sample_neighbors(True, nodes, types, 2, seed=5))
+        told[f"walk {node}"] = counted(graph.random_walk(nodes, types, 1, 1.0, 1.0, seed=5)[:, 1])
+    print(json.dumps(told))
+
+
+def totals(servers: str) -> None:
+    """The numbers of nodes and edges, and of the neighbours of all nodes: JSON."""
+    graph = quick(servers)
+    meta = graph.meta
+    nodes = np.arange(1000, dtype=np.int64)
+    counts = graph.neighbor_counts(nodes, list(range(meta.edge_type_count)))
+    print(json.dumps([meta.node_count, meta.edge_count, int(counts.sum())]))
 
 
 def refused(servers: str) -> None:
@@ -156,8 +190,8 @@ def visit(servers: str, seconds: str) -> None:
 
 
 def speed(servers: str, nodes: str, types: str, feature: str, calls: str, *processes: str) -> None:
-    """Calls per second for the work of a trainer, in batches of 1024, and milliseconds of processor time of the servers per call (their
-    process numbers are given): as JSON."""
+    """For each kind of work of a trainer, in batches of 1024: calls per second, milliseconds of processor time of the servers per call (their
+    process numbers are given), and the milliseconds within which 50 and 99 of 100 calls are answered: as JSON."""
     graph, last = DistributedGraph(servers.split(",")), int(nodes)
     dice, kinds = np.random.default_rng(7), list(range(int(types)))
     sampler = NodeSampler(graph, -1)
@@ -179,14 +213,18 @@ def speed(servers: str, nodes: str, types: str, feature: str, calls: str, *proce
     told = {}
     for name, call in kinds_of_calls.items():
         call()
-        start, used = time.perf_counter(), processor()
+        start, used, took = time.perf_counter(), processor(), []
         for _ in range(int(calls)):
+            begun = time.perf_counter()
             call()
+            took.append(1000 * (time.perf_counter() - begun))
         seconds, used = time.perf_counter() - start, processor() - used
-        told[name] = [round(int(calls) / seconds), round(1000 * used / int(calls), 3)]
+        took.sort()
+        slow = [round(took[min(len(took) - 1, len(took) * share // 100)], 3) for share in (50, 99)]
+        told[name] = [round(int(calls) / seconds), round(1000 * used / int(calls), 3), *slow]
     print(json.dumps(told))
 
 
 if __name__ == "__main__":
-    tasks = [serve, ask, refused, speed, encrypted, patient, visit]
+    tasks = [serve, ask, draw, totals, refused, speed, encrypted, patient, visit]
     {task.__name__: task for task in tasks}[sys.argv[1]](*sys.argv[2:])

@@ -20,6 +20,8 @@ mod rdf;
 mod rdf_lines;
 mod redo;
 mod sampling;
+#[cfg(feature = "serve")]
+mod serve;
 mod sidecar;
 mod tables;
 mod yml;
@@ -95,6 +97,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "rdf_lines", check: rdf_lines::check, seeds: rdf_lines::seeds, words: rdf_lines::WORDS },
     Target { name: "redo", check: redo::check, seeds: redo::seeds, words: redo::WORDS },
     Target { name: "sampling", check: sampling::check, seeds: sampling::seeds, words: &[] },
+    #[cfg(feature = "serve")]
+    Target { name: "serve", check: serve::check, seeds: serve::seeds, words: &[] },
     Target { name: "sidecar", check: sidecar::check, seeds: sidecar::seeds, words: sidecar::WORDS },
     Target { name: "size", check: names::check_size, seeds: names::size_seeds, words: names::UNITS },
     Target { name: "type_name", check: names::check_type, seeds: names::type_seeds, words: names::TYPES },

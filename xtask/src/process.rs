@@ -6,8 +6,12 @@ use std::process::{Command, Stdio};
 
 /// The crates and features of lints, documentation, tests and interop alike: a different selection would change the
 /// features of shared dependencies and compile them again. All that `cargo install` builds is in it.
-pub(crate) const SELECTION: &[&str] =
-    &["--workspace", "--no-default-features", "--features", "isomorph-cli/cloud,isomorph-cli/query,isomorph-cli/serve"];
+pub(crate) const SELECTION: &[&str] = &[
+    "--workspace",
+    "--no-default-features",
+    "--features",
+    "isomorph-cli/cloud,isomorph-cli/query,isomorph-cli/serve,isomorph-fuzz/serve",
+];
 
 /// The features of builds of single programs: those of the first command of the README.
 pub(crate) const LEAN: &str = "--no-default-features";

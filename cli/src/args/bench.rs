@@ -21,7 +21,7 @@ pub struct BenchServeArgs {
     /// sent again and again, in this order [default: samples, neighbours, types and features of random nodes of the graph]
     #[arg(long, value_name = "FILE")]
     pub recording: Option<PathBuf>,
-    /// Number of connections; each sends a request when the previous one is answered
+    /// Number of connections, at most 16384 and the limit of open files; each sends a request when the previous one is answered
     #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN)]
     pub connections: NonZeroU32,
     /// Seconds until it stops

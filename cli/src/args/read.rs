@@ -62,7 +62,7 @@ pub struct OpenArgs {
     /// DeepGNN: read a text as the published converter does, even if that loses data [default: off]
     #[arg(long, value_name = "deepgnn", value_parser = ["deepgnn"])]
     pub compat: Option<String>,
-    /// DeepGNN: lines of EdgeList have two times after the weight
+    /// DeepGNN: lines of EdgeList have two times after the weight. A binary stores those of edges with --watermark
     #[arg(long)]
     pub temporal: bool,
     /// DeepGNN: types of node features in a binary, which does not store them:

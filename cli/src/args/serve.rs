@@ -31,7 +31,8 @@ pub struct ServeArgs {
     /// Partitions of a binary, by number; the files of others need not be there [default: all]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub partitions: Option<Vec<u32>>,
-    /// What draws: `deepgnn` gives the answers of DeepGNN's own server, of binaries alone; `stable` takes less time
+    /// What draws: `deepgnn` gives the answers of DeepGNN's own server for the same seeds, of binaries alone, except for uniform nodes and
+    /// edges, which DeepGNN itself does not repeat; `stable` takes less time
     /// [default: deepgnn for a binary, stable for any other graph]
     #[arg(long, value_name = "GENERATOR", value_parser = generator)]
     pub generator: Option<Generator>,

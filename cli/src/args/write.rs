@@ -115,7 +115,8 @@ pub struct TargetArgs {
     /// DeepGNN: omit the tables for weighted sampling
     #[arg(long)]
     pub no_samplers: bool,
-    /// DeepGNN: the watermark, the last known time; if given, times of edges are stored [default: none]
+    /// DeepGNN: the watermark, the last known time. A binary made of a text stores times of edges only if it is given; without it they are in
+    /// the sidecar alone, where DeepGNN's engine does not see them [default: none]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub watermark: Option<i64>,
     /// Edge lists: how to write edge properties [default: in columns if all are numbers that every edge has]

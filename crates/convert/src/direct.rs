@@ -23,6 +23,10 @@ use crate::shortcut::Shortcut;
 /// The contents of the sidecar of the binary of a text.
 const CARRIED: &str = "types of features, weights and times of nodes, times of edges as they are stated";
 
+/// What becomes of times of edges without a watermark.
+const NO_TIMES: &str =
+    "times of edges: in the sidecar alone; the binary has none for DeepGNN's engine, which needs --watermark TIME";
+
 /// The direct conversion, if the input is a text and the output a binary.
 pub(crate) fn of<'a>(opened: &'a Opened, write: &WriteOptions) -> Option<Box<dyn Shortcut + 'a>> {
     if write.get::<Writing>().text.is_some() || opened.sidecar.is_some() {
@@ -38,11 +42,16 @@ struct Direct<'a>(&'a Text);
 impl Shortcut for Direct<'_> {
     /// The plan of writing the binary.
     fn plan(&self, _destination: &Location, options: &ConvertOptions, started: Instant) -> Result<Plan> {
-        let becomes = layout(&options.write.get::<Writing>());
+        let write = options.write.get::<Writing>();
+        let mut carried = vec![CARRIED.to_owned()];
+        if self.0.is_temporal() && write.binary.watermark.is_none() && !options.loses() {
+            carried.push(NO_TIMES.to_owned());
+        }
+        let becomes = layout(&write);
         Ok(Plan {
             passes: vec!["build"],
             lines: vec![PlanLine { subject: format!("{} text", self.0.format()), becomes }],
-            carried: vec![CARRIED.to_owned()],
+            carried,
             seconds: started.elapsed().as_secs_f64(),
             ..Plan::known(Format::DEEPGNN, Format::DEEPGNN, Mapping::default(), Graph::default())
         })
@@ -109,13 +118,17 @@ pub(crate) fn layout(options: &Writing) -> String {
     format!("binary v2, {partitions} partition{several}{samplers}")
 }
 
+/// Returns whether a property is a time of a node or an edge.
+fn is_time(name: &str) -> bool {
+    [CREATED_AT, REMOVED_AT].contains(&name)
+}
+
 /// What the binary of a text does not store, if there is no sidecar.
 fn unsaid(built: &Built, write: &Writing) -> Result<Vec<String>> {
     if write.binary.beside {
         return Ok(Vec::new());
     }
     let mut stated = built.graph.clone();
-    let is_time = |name: &str| [CREATED_AT, REMOVED_AT].contains(&name);
     if !built.lives {
         stated.nodes.iter_mut().for_each(|ty| ty.properties.retain(|property| !is_time(&property.name)));
     }
@@ -204,6 +217,10 @@ fn build(
         let digests = source.as_ref().map(|[whole, _]| whole.digests);
         write_sidecar(&staging, true, (Format::DEEPGNN, Format::DEEPGNN), &mapping, digests)?;
         carried.push(CARRIED.to_owned());
+        let mut of_edges = graph.edges.iter().flat_map(|ty| &ty.properties);
+        if asked.binary.watermark.is_none() && of_edges.any(|property| is_time(&property.name)) {
+            carried.push(NO_TIMES.to_owned());
+        }
     }
     let (published, proof) = staging.commit_proved(&[isomorph_deepgnn::META], |location| {
         let mut how = OpenOptions { raw: !carries, ..OpenOptions::default() };

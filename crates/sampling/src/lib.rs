@@ -21,6 +21,7 @@ mod request;
 mod sampler;
 mod segments;
 mod source;
+mod stop;
 mod summary;
 mod walk;
 
@@ -34,5 +35,6 @@ pub use pagerank::Push;
 pub use request::{Ask, Draw, Generator, Missing, NO_TIME, Picks, TypeSet};
 pub use sampler::Sampler;
 pub use source::{Clock, KeptGraph, LABELS, Names, is_json_feature};
+pub use stop::{Beat, Stop, Why};
 pub use summary::Summary;
 pub use walk::Bias;

@@ -12,6 +12,7 @@ use crate::occurrences::Occurrences;
 use crate::prefetch::{Ahead, AtEdges, EdgesAt};
 use crate::request::{Ask, Draw, Generator, Picks};
 use crate::segments::Segments;
+use crate::stop::Stop;
 use crate::walk::Walk;
 
 /// Draws from one graph. Calls take `&mut self`, because buffers are reused: to sample on several threads of your own, create a sampler
@@ -38,6 +39,7 @@ pub struct Sampler {
     pub(crate) generator: Generator,
     pub(crate) workers: Vec<Worker>,
     pub(crate) occurrences: Occurrences,
+    pub(crate) stop: Stop,
 }
 
 /// The buffers of one thread.
@@ -62,6 +64,7 @@ pub(crate) struct Share<'a> {
     pub ask: Ask<'a>,
     /// For each node, the number of its earlier occurrences in the whole batch.
     pub occurrences: &'a [u32],
+    pub stop: &'a Stop,
 }
 
 impl Sampler {
@@ -71,7 +74,18 @@ impl Sampler {
     pub fn new(graph: &Arc<Graph>, generator: Generator, threads: usize) -> Self {
         let threads = if threads == 0 { pool::threads() } else { threads };
         let workers = (0..threads.max(1)).map(|_| Worker::default()).collect();
-        Sampler { graph: Arc::clone(graph), generator, workers, occurrences: Occurrences::default() }
+        let (occurrences, stop) = (Occurrences::default(), Stop::default());
+        Sampler { graph: Arc::clone(graph), generator, workers, occurrences, stop }
+    }
+
+    /// Sets what ends the following calls early: draws, lists and counts of neighbours, totals, and features that are passed on. They look
+    /// at it every few thousand nodes, edges and draws, and then fail with [`Kind::Cancelled`](isomorph_error::Kind::Cancelled). The sort
+    /// of the edges of one node that has several entries is not interrupted.
+    pub fn until(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+        for worker in &mut self.workers {
+            worker.segments.stop = stop.clone();
+        }
     }
 
     /// Returns its graph.
@@ -95,9 +109,10 @@ impl Sampler {
         ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(stride))?;
         let (count, occurrences) = (ask.nodes.len(), self.occurrences.of(ask.nodes));
-        let share = Share { graph: &self.graph, ask: *ask, occurrences };
+        let (share, stop) = (Share { graph: &self.graph, ask: *ask, occurrences, stop: &self.stop }, &self.stop);
         let Some(size) = pieces(count, nanoseconds, self.workers.len()) else {
-            return self.workers.first_mut().map_or(Ok(()), |worker| work(&share, worker, picks));
+            self.workers.first_mut().map_or(Ok(()), |worker| work(&share, worker, picks))?;
+            return stop.check();
         };
         let mut rest = Some((share, picks.reborrow()));
         let next = || {
@@ -108,7 +123,8 @@ impl Sampler {
             rest = Some((others, other_picks));
             Some((this, these))
         };
-        divide(&mut self.workers, next, |worker, (share, mut picks)| work(&share, worker, &mut picks))
+        divide(&mut self.workers, next, |worker, (share, mut picks)| work(&share, worker, &mut picks))?;
+        stop.check()
     }
 }
 
@@ -117,7 +133,7 @@ impl<'a> Share<'a> {
     fn split(self, at: usize) -> (Share<'a>, Share<'a>) {
         let (left, right) = self.ask.split(at);
         let (seen_left, seen_right) = self.occurrences.split_at(at);
-        let share = |ask, occurrences| Share { graph: self.graph, ask, occurrences };
+        let share = |ask, occurrences| Share { graph: self.graph, ask, occurrences, stop: self.stop };
         (share(left, seen_left), share(right, seen_right))
     }
 

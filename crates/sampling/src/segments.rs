@@ -11,6 +11,10 @@ use crate::index::Entry;
 use crate::partition::{Edge, Partition, target, type_of, weight};
 use crate::prefetch::EdgesAt;
 use crate::request::TypeSet;
+use crate::stop::Stop;
+
+/// Number of edges whose times are compared between two looks at whether anybody waits for them.
+const AT_ONCE: usize = 1 << 16;
 
 /// Maximum number of parallel edges that a draw sorts: larger groups are drawn from in stored order.
 const MOST_PARALLEL: usize = 256;
@@ -40,6 +44,8 @@ pub(crate) struct Segments {
     is_sorted: bool,
     /// The parallel edges of the last draw: their range in the list, and the edges in order.
     parallel: (Range<usize>, Vec<(usize, usize)>),
+    /// What ends the work early. The list is then incomplete, and callers look at this before they use it.
+    pub stop: Stop,
 }
 
 impl Segments {
@@ -128,7 +134,13 @@ impl Segments {
     fn add(&mut self, partition: &Partition, number: usize, edges: Range<usize>, time: Option<i64>) {
         match time {
             Some(time) if partition.has_times() => {
-                edges.filter(|edge| partition.alive(*edge, time)).for_each(|edge| self.push(number, edge..edge + 1));
+                for start in edges.clone().step_by(AT_ONCE) {
+                    if start > edges.start && self.stop.is_stopped() {
+                        return;
+                    }
+                    let some = start..edges.end.min(start + AT_ONCE);
+                    some.filter(|edge| partition.alive(*edge, time)).for_each(|edge| self.push(number, edge..edge + 1));
+                }
             }
             _ if edges.is_empty() => {}
             _ => self.push(number, edges),

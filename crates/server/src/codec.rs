@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use bytes::{Buf, BufMut};
+use bytes::{Buf, BufMut, Bytes};
 use isomorph_storage::Reservation;
 use prost::Message;
 use tonic::Status;
@@ -60,19 +60,26 @@ impl<D: Request> Decoder for Requests<D> {
     type Error = Status;
 
     fn decode(&mut self, source: &mut DecodeBuf<'_>) -> Result<Option<Asked<D>>, Status> {
-        let bytes = source.copy_to_bytes(source.remaining());
-        // A varint ends with a byte below 128: their number is the maximum number of values.
-        let values = bytes.iter().filter(|byte| **byte < 0x80).count() as u64;
-        let memory = self.engine.budget().try_reserve(values.saturating_mul(VALUE)).ok_or_else(busy)?;
-        let message = D::decode(bytes);
-        let message =
-            message.map_err(|error| invalid(format!("the request is not a valid message of this call: {error}")))?;
-        let (batch, limit) = (message.batch(), self.engine.limits().batch);
-        if batch > limit {
-            return Err(too_much("elements", batch, limit));
-        }
-        Ok(Some(Asked { message, _memory: memory }))
+        decoded(&self.engine, source.copy_to_bytes(source.remaining())).map(Some)
     }
+}
+
+/// Decodes a request within the budget and the limits of an engine.
+///
+/// # Errors
+/// Returns an error if the message is not valid, has too many elements, or does not fit into the budget.
+pub(crate) fn decoded<D: Request>(engine: &Engine, bytes: Bytes) -> Result<Asked<D>, Status> {
+    // A varint ends with a byte below 128: their number is the maximum number of values.
+    let values = bytes.iter().filter(|byte| **byte < 0x80).count() as u64;
+    let memory = engine.budget().try_reserve(values.saturating_mul(VALUE)).ok_or_else(busy)?;
+    let message = D::decode(bytes);
+    let message =
+        message.map_err(|error| invalid(format!("the request is not a valid message of this call: {error}")))?;
+    let (batch, limit) = (message.batch(), engine.limits().batch);
+    if batch > limit {
+        return Err(too_much("elements", batch, limit));
+    }
+    Ok(Asked { message, _memory: memory })
 }
 
 /// Encodes replies.

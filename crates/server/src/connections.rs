@@ -20,15 +20,16 @@ use tokio_stream::Stream;
 use tonic::transport::server::Connected;
 
 use crate::access::Gate;
+use crate::greeting::{self, Greeting, PREFACE};
 use crate::log::{Log, field};
 use crate::metrics::{Metrics, Outcome};
 use crate::peer::Peer;
 
+/// The protocol of gRPC, as TLS names it.
+const HTTP2: &[u8] = b"h2";
+
 /// How long to wait if the system cannot accept a connection, for example because too many files are open.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// Bytes with which a client of HTTP/2 begins (RFC 9113, section 3.4).
-const PREFACE: u64 = 24;
 
 /// Bytes that a client must accept while replies wait for it, in the time that it may stall.
 const SLOWEST: u64 = 1 << 20;
@@ -38,7 +39,7 @@ const SLOWEST: u64 = 1 << 20;
 pub(crate) struct Door {
     /// TLS, unless connections are not encrypted.
     pub gate: Option<Arc<Gate>>,
-    /// The protocol on top of TLS.
+    /// The protocol of connections, as TLS names it.
     pub protocol: &'static [u8],
     pub connections: usize,
     pub client_connections: usize,
@@ -112,10 +113,20 @@ enum Transport {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// Forwards a call to the transport.
+impl Transport {
+    /// The protocol to upgrade to, as HTTP names it.
+    fn upgrade(&self) -> &'static str {
+        match self {
+            Transport::Plain(_) => "h2c",
+            Transport::Tls(_) => "h2",
+        }
+    }
+}
+
+/// Forwards a call to the stream of a transport.
 macro_rules! forward {
     ($self:expr, $method:ident $(, $argument:expr)*) => {
-        match &mut $self.transport {
+        match &mut $self {
             Transport::Plain(stream) => Pin::new(stream).$method($($argument),*),
             Transport::Tls(stream) => Pin::new(stream.as_mut()).$method($($argument),*),
         }
@@ -137,7 +148,10 @@ pub(crate) struct Connection {
     door: Arc<Door>,
     /// When to look at the connection next.
     timer: Pin<Box<Sleep>>,
-    read: u64,
+    /// What was read before, and is read again.
+    first: &'static [u8],
+    /// Whether anything was read.
+    begun: bool,
     written: u64,
     last: Progress,
     _place: Place,
@@ -173,8 +187,13 @@ impl Connections {
                 let (door, sender) = (Arc::clone(&door), sender.clone());
                 // Handshakes must not keep other clients waiting.
                 tokio::spawn(async move {
-                    let Some(transport) = begin(stream, address, &door).await else { return };
-                    let _ = sender.send(Connection::new(transport, address, door, place)).await;
+                    let Some(mut transport) = begin(stream, address, &door).await else { return };
+                    let http2 = door.protocol == HTTP2;
+                    if http2 && !speaks_http2(&mut transport, address, &door).await {
+                        return;
+                    }
+                    let first = if http2 { PREFACE } else { &[] };
+                    let _ = sender.send(Connection::new(transport, first, address, door, place)).await;
                 });
             }
         });
@@ -201,6 +220,28 @@ async fn begin(stream: TcpStream, address: SocketAddr, door: &Door) -> Option<Tr
     None
 }
 
+/// Reads how a client begins. If it is not HTTP/2, the client gets an answer that it understands, if there is one.
+async fn speaks_http2(transport: &mut Transport, address: SocketAddr, door: &Door) -> bool {
+    let greeting = match tokio::time::timeout(door.silent, greeting::read(transport)).await {
+        Err(_) => {
+            door.ended(Outcome::Silent, "connection_silent", "the client sent no request", address);
+            return false;
+        }
+        Ok(greeting) => greeting.unwrap_or(Greeting::Nothing),
+    };
+    match greeting {
+        Greeting::Http2 => return true,
+        Greeting::Nothing => return false,
+        Greeting::Http1 => {
+            let next = transport.upgrade();
+            greeting::refuse(transport, next).await;
+        }
+        Greeting::Tls | Greeting::Unknown => {}
+    }
+    door.ended(Outcome::OtherProtocol, "other_protocol", greeting.problem(), address);
+    false
+}
+
 impl Stream for Connections {
     type Item = io::Result<Connection>;
 
@@ -210,14 +251,22 @@ impl Stream for Connections {
 }
 
 impl Connection {
-    fn new(transport: Transport, address: SocketAddr, door: Arc<Door>, place: Place) -> Connection {
+    fn new(
+        transport: Transport,
+        first: &'static [u8],
+        address: SocketAddr,
+        door: Arc<Door>,
+        place: Place,
+    ) -> Connection {
         door.count(Outcome::Accepted);
+        let begun = !first.is_empty();
         Connection {
             transport,
             peer: Peer::new(address),
-            timer: Box::pin(tokio::time::sleep(door.silent)),
+            timer: Box::pin(tokio::time::sleep(if begun { door.stall } else { door.silent })),
             door,
-            read: 0,
+            first,
+            begun,
             written: 0,
             last: Progress { unsent: 0, finished: 0, written: 0 },
             _place: place,
@@ -229,7 +278,7 @@ impl Connection {
     fn watch(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
         loop {
             ready!(self.timer.as_mut().poll(context));
-            if self.read < PREFACE {
+            if !self.begun {
                 let message = "the client sent no request";
                 self.door.ended(Outcome::Silent, "connection_silent", message, self.peer.address);
                 return Poll::Ready(io::ErrorKind::TimedOut.into());
@@ -277,31 +326,36 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.first.is_empty() && buffer.remaining() > 0 {
+            let (now, later) = self.first.split_at(self.first.len().min(buffer.remaining()));
+            buffer.put_slice(now);
+            self.first = later;
+            return Poll::Ready(Ok(()));
+        }
         let before = buffer.filled().len();
-        let polled = forward!(self, poll_read, context, buffer);
-        let bytes = (buffer.filled().len() - before) as u64;
-        if self.read < PREFACE && self.read + bytes >= PREFACE {
+        let polled = forward!(self.transport, poll_read, context, buffer);
+        if !self.begun && buffer.filled().len() > before {
+            self.begun = true;
             let next = Instant::now() + self.door.stall;
             self.timer.as_mut().reset(next);
         }
-        self.read += bytes;
         self.or_closed(polled, context)
     }
 }
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let polled = forward!(self, poll_write, context, bytes);
+        let polled = forward!(self.transport, poll_write, context, bytes);
         self.wrote(polled, context)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let polled = forward!(self, poll_flush, context);
+        let polled = forward!(self.transport, poll_flush, context);
         self.or_closed(polled, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let polled = forward!(self, poll_shutdown, context);
+        let polled = forward!(self.transport, poll_shutdown, context);
         self.or_closed(polled, context)
     }
 
@@ -310,7 +364,7 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let polled = forward!(self, poll_write_vectored, context, slices);
+        let polled = forward!(self.transport, poll_write_vectored, context, slices);
         self.wrote(polled, context)
     }
 
@@ -319,5 +373,29 @@ impl AsyncWrite for Connection {
             Transport::Plain(stream) => stream.is_write_vectored(),
             Transport::Tls(stream) => stream.is_write_vectored(),
         }
+    }
+}
+
+impl AsyncRead for Transport {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        forward!(*self, poll_read, context, buffer)
+    }
+}
+
+impl AsyncWrite for Transport {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        forward!(*self, poll_write, context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        forward!(*self, poll_flush, context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        forward!(*self, poll_shutdown, context)
     }
 }

@@ -13,6 +13,8 @@ mod deadline;
 #[cfg(feature = "grpc")]
 mod engine;
 #[cfg(feature = "grpc")]
+mod greeting;
+#[cfg(feature = "grpc")]
 mod limits;
 #[cfg(feature = "grpc")]
 pub mod load;

@@ -73,13 +73,15 @@ pub(crate) enum Outcome {
     Refused,
     /// The handshake of TLS failed.
     TlsFailed,
+    /// What was sent is not HTTP/2.
+    OtherProtocol,
     /// Nothing was sent.
     Silent,
     /// Replies were not read.
     Stalled,
 }
 
-const OUTCOMES: [&str; 5] = ["accepted", "refused", "tls_failed", "silent", "stalled"];
+const OUTCOMES: [&str; 6] = ["accepted", "refused", "tls_failed", "other_protocol", "silent", "stalled"];
 
 #[derive(Default)]
 struct Call {
@@ -97,6 +99,9 @@ pub struct Metrics {
     running: AtomicI64,
     connected: AtomicI64,
     outcomes: [AtomicU64; OUTCOMES.len()],
+    /// Units of work that requests took, and requests whose work was ended early.
+    work: AtomicU64,
+    stopped: AtomicU64,
     /// Times that files of tokens and certificates were replaced, by valid ones and by others.
     reloads: [AtomicU64; 2],
     phase: AtomicU8,
@@ -162,6 +167,14 @@ impl Metrics {
         self.sent.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    pub(crate) fn worked(&self, units: u64) {
+        self.work.fetch_add(units, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stopped(&self) {
+        self.stopped.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn connected(&self, more: i64) {
         self.connected.fetch_add(more, Ordering::Relaxed);
     }
@@ -192,6 +205,10 @@ impl Metrics {
         text.single("isomorph_reply_bytes_total", "counter", "Bytes of the messages of replies.", load(&self.sent));
         let running = self.running.load(Ordering::Relaxed);
         text.single("isomorph_requests_running", "gauge", "Requests that are not answered yet.", running);
+        let help = "Nodes that were looked up, edges that were looked at, and draws.";
+        text.single("isomorph_work_total", "counter", help, load(&self.work));
+        let help = "Long requests whose work was ended early: the client was gone, or the time was over.";
+        text.single("isomorph_requests_stopped_total", "counter", help, load(&self.stopped));
         let connected = self.connected.load(Ordering::Relaxed);
         text.single("isomorph_connections", "gauge", "Open connections.", connected);
         text.family("isomorph_connections_total", "counter", "Connections by what became of them.");

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use isomorph_sampling::{Stop, Why};
 use prost::Message;
 use tokio::sync::Semaphore;
 use tonic::body::Body;
@@ -35,6 +36,22 @@ const SERVICES: [&str; 2] = ["snark.GraphEngine", "snark.GraphSampler"];
 /// The call that needs no token: it tells nothing about the graph, and those who watch over a server often have none.
 const HEALTH: &str = "/grpc.health.v1.Health/Check";
 
+/// Maximum work of a request that is answered on the thread that read it, in units of [`Stop`]: about two milliseconds. A request that turns
+/// out to be longer begins anew on a separate thread.
+const MOST_AT_ONCE: u64 = 1 << 19;
+
+/// When a request must be answered.
+#[derive(Clone, Copy)]
+struct End {
+    at: Instant,
+    longest: Duration,
+}
+
+/// The status of a request whose time is over.
+fn late(longest: Duration) -> Status {
+    Status::deadline_exceeded(format!("this request took longer than {} s", longest.as_secs_f64()))
+}
+
 /// State that all requests share.
 pub(crate) struct Shared {
     pub engine: Arc<Engine>,
@@ -51,15 +68,17 @@ pub(crate) struct Routes(pub Arc<Shared>);
 
 type Reply = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
 
-/// A call: takes a request of one type, returns a reply of another.
-type Call<D, E> = fn(&Shared, D) -> Result<Answer<E>, Status>;
+/// A call: takes a request of one type, returns a reply of another, unless its work is ended early.
+type Call<D, E> = fn(&Shared, D, &Stop) -> Result<Answer<E>, Status>;
 
 /// Routes the calls of the engine.
 macro_rules! calls {
-    ($routes:expr, $request:expr; $($path:literal: $method:ident,)* ; $($other:literal: $call:expr,)*) => {
+    ($routes:expr, $request:expr, $end:expr; $($path:literal: $method:ident,)* ; $($other:literal: $call:expr,)*) => {
         match $request.uri().path() {
-            $($path => $routes.unary($request, |shared, message| shared.engine.$method(message)),)*
-            $($other => $routes.unary($request, $call),)*
+            $($path => {
+                $routes.unary($request, $end, |shared, message, stop| shared.engine.until(stop).$method(message))
+            })*
+            $($other => $routes.unary($request, $end, $call),)*
             path if reflection::PATHS.contains(&path) => {
                 let engine = Arc::clone(&$routes.0.engine);
                 Box::pin(async move { reflection::serve(&engine, $request).await })
@@ -88,21 +107,19 @@ impl Service<http::Request<Body>> for Routes {
         let headers = request.headers();
         let token = if request.uri().path() == HEALTH { Ok(()) } else { self.0.gate.check(headers) };
         let longest = token.and_then(|()| deadline::of(headers, self.0.engine.limits().deadline));
-        let late = |longest: Duration| {
-            let seconds = longest.as_secs_f64();
-            Status::deadline_exceeded(format!("this request took longer than {seconds} s")).into_http()
-        };
         let longest = match longest {
             // A request can be answered when it is looked at for the first time, but not before its deadline.
-            Ok(longest) if longest.is_zero() => return Box::pin(async move { Ok(running.ended(late(longest))) }),
+            Ok(longest) if longest.is_zero() => {
+                return Box::pin(async move { Ok(running.ended(late(longest).into_http())) });
+            }
             Ok(longest) => longest,
             Err(status) => return Box::pin(async move { Ok(running.ended(status.into_http())) }),
         };
-        let answering = self.dispatch(request);
+        let answering = self.dispatch(request, End { at: Instant::now() + longest, longest });
         Box::pin(async move {
             let response = match tokio::time::timeout(longest, answering).await {
                 Ok(Ok(response)) => response,
-                Err(_) => late(longest),
+                Err(_) => late(longest).into_http(),
             };
             Ok(running.ended(response))
         })
@@ -146,8 +163,8 @@ impl Drop for Running {
 }
 
 impl Routes {
-    fn dispatch(&self, request: http::Request<Body>) -> Reply {
-        calls!(self, request;
+    fn dispatch(&self, request: http::Request<Body>, end: End) -> Reply {
+        calls!(self, request, end;
             "/snark.GraphEngine/GetMetadata": metadata,
             "/snark.GraphEngine/GetNodeTypes": node_types,
             "/snark.GraphEngine/GetNodeFeatures": node_features,
@@ -168,7 +185,7 @@ impl Routes {
         )
     }
 
-    fn unary<D, E>(&self, request: http::Request<Body>, call: Call<D, E>) -> Reply
+    fn unary<D, E>(&self, request: http::Request<Body>, end: End, call: Call<D, E>) -> Reply
     where
         D: Request + Send + 'static,
         E: Message + 'static,
@@ -180,7 +197,7 @@ impl Routes {
             let (limit, metrics) = (shared.engine.limits().message, Arc::clone(&shared.metrics));
             let mut grpc = Grpc::new(Wire::<D, E>::new(&shared.engine)).max_decoding_message_size(limit);
             let request = request.map(|body| Incoming::new(body, memory, &metrics));
-            let mut response = grpc.unary(Answering { shared, call }, request).await;
+            let mut response = grpc.unary(Answering { shared, call, end }, request).await;
             let held = response.extensions_mut().remove::<Held>();
             Ok(match held {
                 Some(held) => {
@@ -194,7 +211,7 @@ impl Routes {
 }
 
 /// Answers whether a service is available.
-fn health(shared: &Shared, request: HealthRequest) -> Result<Answer<HealthReply>, Status> {
+fn health(shared: &Shared, request: HealthRequest, _: &Stop) -> Result<Answer<HealthReply>, Status> {
     let (serving, stopping) = (1, 2);
     if !request.service.is_empty() && !SERVICES.contains(&request.service.as_str()) {
         return Err(Status::not_found(format!("service not found; expected one of {}", SERVICES.join(", "))));
@@ -208,6 +225,7 @@ fn health(shared: &Shared, request: HealthRequest) -> Result<Answer<HealthReply>
 struct Answering<D, E> {
     shared: Arc<Shared>,
     call: Call<D, E>,
+    end: End,
 }
 
 impl<D: Request + Send + 'static, E: Message + 'static> UnaryService<Asked<D>> for Answering<D, E> {
@@ -215,21 +233,12 @@ impl<D: Request + Send + 'static, E: Message + 'static> UnaryService<Asked<D>> f
     type Future = Pin<Box<dyn Future<Output = Result<Response<E>, Status>> + Send>>;
 
     fn call(&mut self, request: tonic::Request<Asked<D>>) -> Self::Future {
-        let (shared, call, asked) = (Arc::clone(&self.shared), self.call, request.into_inner());
+        let (shared, call, end, asked) = (Arc::clone(&self.shared), self.call, self.end, request.into_inner());
         Box::pin(async move {
-            let answer = if asked.message.work() <= SHORT {
-                fenced(&shared, call, asked)?
-            } else {
-                // A client that leaves while it waits gives up its place. The turn lasts as long as the work, even if nobody waits for it.
-                let turns = Arc::clone(&shared.turns);
-                let turn = turns.acquire_owned().await.map_err(|_| Status::unavailable("this server is stopping"))?;
-                let work = move || {
-                    let answer = fenced(&shared, call, asked);
-                    drop(turn);
-                    answer
-                };
-                let done = tokio::task::spawn_blocking(work).await;
-                done.map_err(|_| Status::unavailable("this server is stopping"))??
+            let at_once = if asked.message.work() <= SHORT { at_once(&shared, call, &asked, end) } else { None };
+            let answer = match at_once {
+                Some(answer) => answer?,
+                None => in_turn(shared, call, asked, end).await?,
             };
             let mut response = Response::new(answer.reply);
             response.extensions_mut().insert(Held::new(answer.memory));
@@ -238,9 +247,60 @@ impl<D: Request + Send + 'static, E: Message + 'static> UnaryService<Asked<D>> f
     }
 }
 
+/// Answers on the thread that read the request, or returns `None` if the request turns out to be long: a few nodes may have many edges, and
+/// a sampler may need to read the whole graph.
+fn at_once<D: Request, E>(
+    shared: &Shared,
+    call: Call<D, E>,
+    asked: &Asked<D>,
+    end: End,
+) -> Option<Result<Answer<E>, Status>> {
+    let stop = Stop::new(Some(end.at), MOST_AT_ONCE);
+    let answer = fenced(shared, call, asked.message.clone(), &stop, end);
+    if answer.is_err() && stop.why() == Some(Why::TooMuch) { None } else { Some(answer) }
+}
+
+/// Answers on a thread for long requests when it is this request's turn. If this future is dropped, because the client is gone or the time
+/// is over, the request gives up its place, or its work ends early and makes room for the next one.
+async fn in_turn<D, E>(shared: Arc<Shared>, call: Call<D, E>, asked: Asked<D>, end: End) -> Result<Answer<E>, Status>
+where
+    D: Request + Send + 'static,
+    E: Send + 'static,
+{
+    let stopping = || Status::unavailable("this server is stopping");
+    let turn = Arc::clone(&shared.turns).acquire_owned().await.map_err(|_| stopping())?;
+    let waiting = Waiting(Stop::new(Some(end.at), u64::MAX));
+    let stop = waiting.0.clone();
+    let work = move || {
+        let Asked { message, _memory } = asked;
+        let answer = fenced(&shared, call, message, &stop, end);
+        if answer.is_err() && stop.why().is_some() {
+            shared.metrics.stopped();
+        }
+        drop(turn);
+        answer
+    };
+    let done = tokio::task::spawn_blocking(work).await;
+    drop(waiting);
+    done.map_err(|_| stopping())?
+}
+
+/// Somebody waits for the work. When this is dropped, nobody does.
+struct Waiting(Stop);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
 /// Calls the engine; a panic fails only this request.
-fn fenced<D, E>(shared: &Shared, call: Call<D, E>, asked: Asked<D>) -> Result<Answer<E>, Status> {
-    let Asked { message, _memory } = asked;
-    catch_unwind(AssertUnwindSafe(|| call(shared, message)))
-        .unwrap_or_else(|_| Err(Status::internal("internal error while answering this request")))
+fn fenced<D, E>(shared: &Shared, call: Call<D, E>, message: D, stop: &Stop, end: End) -> Result<Answer<E>, Status> {
+    let answer = catch_unwind(AssertUnwindSafe(|| call(shared, message, stop)));
+    shared.metrics.worked(stop.done());
+    match answer {
+        Ok(Err(_)) if stop.why() == Some(Why::Late) => Err(late(end.longest)),
+        Ok(answer) => answer,
+        Err(_) => Err(Status::internal("internal error while answering this request")),
+    }
 }

@@ -5,7 +5,7 @@
 use prost::Message;
 
 /// A request of a call.
-pub trait Request: Message + Default {
+pub trait Request: Message + Default + Clone {
     /// Returns the number of requested elements.
     fn batch(&self) -> usize;
 

@@ -51,7 +51,7 @@ mod served {
     use isomorph::formats::deepgnn::OpenOptions;
     use isomorph::sampling::answers::KeyedGraph;
     use isomorph::sampling::{Generator, Graph, GraphOptions, Hold, IndexFile, Names};
-    use isomorph::storage::Resources;
+    use isomorph::storage::{Resources, Scheme};
     use isomorph::{Error, Kind, Result, Sampled, SampledOptions};
     use isomorph_server::{Access, Engine, Gate, Limits, Metrics, Monitor, Options, Server, TlsFiles};
     use serde::Serialize;
@@ -216,13 +216,13 @@ mod served {
             partitions: args.partitions.clone(),
             ..GraphOptions::new(&resources.budget, &resources.scratch)
         };
+        let of = |graph| {
+            let graph = KeyedGraph::new(Arc::new(graph), None, isomorph::model::Graph::default());
+            Sampled { graph, left_out: Vec::new() }
+        };
         if args.partitions.is_some() || !others.is_empty() {
             // Files of other partitions need not exist: they are not looked at, also not to recognise the format.
             options.further = others.iter().map(|path| file_place(path)).collect::<Result<_>>()?;
-            let of = |graph| {
-                let graph = KeyedGraph::new(Arc::new(graph), None, isomorph::model::Graph::default());
-                Sampled { graph, left_out: Vec::new() }
-            };
             return Graph::open(&file_place(first)?, &options).map(of).map_err(|error| match error.kind() {
                 Kind::NotFound => error.hint("--partitions, and several paths, are for binaries of DeepGNN"),
                 _ => error,
@@ -230,7 +230,15 @@ mod served {
         }
         let (location, mut how) = args.open.place(first, formats, resources)?;
         how.get_mut::<OpenOptions>().no_recovery = true;
-        let opened = open_at(&location, &how, console)?;
+        let opened = match open_at(&location, &how, console) {
+            // A web server lists nothing: the directory of a binary is known by its metadata.
+            Err(error)
+                if error.kind() == Kind::NotFound && matches!(location.scheme(), Scheme::Http | Scheme::Https) =>
+            {
+                return Graph::open(&location, &options).map(of).map_err(|_| error);
+            }
+            opened => opened?,
+        };
         console.warn(&opened.cautions()?);
         let own = SampledOptions { hyperedges: args.hyperedges, groups_as_nodes: args.groups == Groups::Reify };
         let read = || Sampled::whole(&opened, &own, &options, resources);

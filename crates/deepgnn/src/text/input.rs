@@ -106,6 +106,11 @@ impl Text {
         Text { raw: true, ..self.clone() }
     }
 
+    /// Returns whether the lines are stated to have times ([`OpenOptions::temporal`]).
+    pub fn is_temporal(&self) -> bool {
+        self.reading.temporal
+    }
+
     /// Returns the format.
     pub fn format(&self) -> TextFormat {
         self.reading.format

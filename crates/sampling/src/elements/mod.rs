@@ -14,6 +14,7 @@ use crate::graph::{Drawing, Graph, fits};
 use crate::neighbors::without_replacement;
 use crate::random::{Key, Xoroshiro};
 use crate::request::{Draw, Generator, TypeSet};
+use crate::stop::Stop;
 use population::{Kind, Population};
 
 /// How elements are drawn.
@@ -54,6 +55,7 @@ struct Elements {
     /// The numbers of a draw without replacement.
     chosen: Vec<u64>,
     threads: usize,
+    stop: Stop,
 }
 
 /// The populations of one type.
@@ -149,7 +151,14 @@ fn has_tables(graph: &Graph, generator: Generator) -> Result<()> {
 }
 
 impl Elements {
-    fn new(graph: &Arc<Graph>, kind: Kind, types: &TypeSet, choice: Choice, generator: Generator) -> Result<Self> {
+    fn new(
+        graph: &Arc<Graph>,
+        kind: Kind,
+        types: &TypeSet,
+        choice: Choice,
+        generator: Generator,
+        stop: &Stop,
+    ) -> Result<Self> {
         if choice == Choice::Weighted {
             has_tables(graph, generator)?;
             match kind {
@@ -162,7 +171,8 @@ impl Elements {
                 Kind::Edges => graph.weighs_edges(types, generator)?,
             }
         }
-        let populations = Population::all(graph, kind, types, choice == Choice::Weighted)?;
+        let populations = Population::all(graph, kind, types, choice == Choice::Weighted, stop)?;
+        stop.check()?;
         let (mut sums, mut sizes, mut sum, mut size) = (Vec::new(), Vec::new(), 0.0, 0);
         for population in &populations {
             sum += if choice == Choice::Weighted { population.weight } else { population.size as f64 };
@@ -173,7 +183,8 @@ impl Elements {
         let types = OfType::all(&populations);
         let (graph, chosen) = (Arc::clone(graph), Vec::new());
         let (populations, sums, sizes) = (populations.into(), sums.into(), sizes.into());
-        Ok(Elements { graph, generator, choice, populations, sums, sizes, types: types.into(), chosen, threads: 1 })
+        let (types, threads, stop) = (types.into(), 1, Stop::default());
+        Ok(Elements { graph, generator, choice, populations, sums, sizes, types, chosen, threads, stop })
     }
 
     fn threads(mut self, threads: usize) -> Self {
@@ -216,12 +227,14 @@ impl Elements {
                 };
                 let this = &*self;
                 divide(&mut vec![(); self.threads], next, |(), (from, mut these)| this.stable(key, from, &mut these))?;
+                self.stop.check()?;
                 return Ok(count);
             }
             self.stable(key, 0, &mut slots)?;
             count
         };
         slots.fill(filled, missing);
+        self.stop.check()?;
         Ok(filled)
     }
 
@@ -229,8 +242,9 @@ impl Elements {
     fn stable(&self, key: Key, from: usize, slots: &mut Slots<'_>) -> Result<()> {
         let (weighted, all) = (self.choice == Choice::Weighted, self.sums.last().copied().unwrap_or(0.0));
         let (size, last) = (self.size(), self.populations.len().saturating_sub(1));
-        let mut drawn = [Drawn::default(); BLOCK];
+        let (mut drawn, mut beat) = ([Drawn::default(); BLOCK], self.stop.beat());
         for start in (0..slots.len()).step_by(BLOCK) {
+            beat.add(BLOCK as u64)?;
             let count = BLOCK.min(slots.len() - start);
             for (at, drawn) in drawn[..count].iter_mut().enumerate() {
                 let mut stream = key.stream((from + start + at) as u64, 0);
@@ -267,7 +281,9 @@ impl Elements {
         let filled = usize::try_from(self.size()).unwrap_or(usize::MAX).min(slots.len());
         let mut stream = Key::new(draw.seed, draw.hop).stream(0, WHOLE);
         without_replacement(self.size(), filled, &mut stream, &mut self.chosen);
+        let mut beat = self.stop.beat();
         for (start, block) in self.chosen.chunks(BLOCK).enumerate() {
+            beat.add(BLOCK as u64)?;
             for at in block {
                 let drawn = self.of(*at);
                 self.populations[drawn.population].fetch(drawn.at);
@@ -326,8 +342,9 @@ impl Elements {
         count: usize,
         slots: &mut Slots<'_>,
     ) -> Result<()> {
-        let mut drawn = [(0, 0.0); BLOCK];
+        let (mut drawn, mut beat) = ([(0, 0.0); BLOCK], self.stop.beat());
         for start in (0..count).step_by(BLOCK) {
+            beat.add(BLOCK as u64)?;
             let some = &mut drawn[..BLOCK.min(count - start)];
             for drawn in some.iter_mut() {
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as the published engine")]
@@ -381,7 +398,27 @@ impl NodeSampler {
     /// an error if these tables are missing (`DEEPGNN-FILE`) or have wrong lengths (`DEEPGNN-BOUNDS`), or
     /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if the budget is too small for a list of the nodes.
     pub fn new(graph: &Arc<Graph>, types: &TypeSet, choice: Choice, generator: Generator) -> Result<NodeSampler> {
-        Elements::new(graph, Kind::Nodes, types, choice, generator).map(NodeSampler)
+        NodeSampler::until(graph, types, choice, generator, &Stop::default())
+    }
+
+    /// Creates a sampler, unless `stop` ends the work before.
+    ///
+    /// # Errors
+    /// As [`NodeSampler::new`], and [`Kind::Cancelled`](isomorph_error::Kind::Cancelled).
+    pub fn until(
+        graph: &Arc<Graph>,
+        types: &TypeSet,
+        choice: Choice,
+        generator: Generator,
+        stop: &Stop,
+    ) -> Result<NodeSampler> {
+        Elements::new(graph, Kind::Nodes, types, choice, generator, stop).map(NodeSampler)
+    }
+
+    /// Returns a clone whose draws `stop` ends early.
+    #[must_use]
+    pub fn stopped_by(&self, stop: &Stop) -> Self {
+        NodeSampler(Elements { stop: stop.clone(), ..self.0.clone() })
     }
 
     /// Divides large draws with replacement among `threads` threads of the current pool: 0 means as many as it has.
@@ -421,7 +458,27 @@ impl EdgeSampler {
     /// # Errors
     /// As [`NodeSampler::new`], except for missing tables.
     pub fn new(graph: &Arc<Graph>, types: &TypeSet, choice: Choice, generator: Generator) -> Result<EdgeSampler> {
-        Elements::new(graph, Kind::Edges, types, choice, generator).map(EdgeSampler)
+        EdgeSampler::until(graph, types, choice, generator, &Stop::default())
+    }
+
+    /// Creates a sampler, unless `stop` ends the work before.
+    ///
+    /// # Errors
+    /// As [`EdgeSampler::new`], and [`Kind::Cancelled`](isomorph_error::Kind::Cancelled).
+    pub fn until(
+        graph: &Arc<Graph>,
+        types: &TypeSet,
+        choice: Choice,
+        generator: Generator,
+        stop: &Stop,
+    ) -> Result<EdgeSampler> {
+        Elements::new(graph, Kind::Edges, types, choice, generator, stop).map(EdgeSampler)
+    }
+
+    /// Returns a clone whose draws `stop` ends early.
+    #[must_use]
+    pub fn stopped_by(&self, stop: &Stop) -> Self {
+        EdgeSampler(Elements { stop: stop.clone(), ..self.0.clone() })
     }
 
     /// Divides large draws among threads, as [`NodeSampler::threads`].

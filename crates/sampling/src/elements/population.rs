@@ -10,6 +10,7 @@ use crate::index::Entry;
 use crate::neighbors::no_weight;
 use crate::partition::{Column, mass, target, type_of};
 use crate::request::TypeSet;
+use crate::stop::Stop;
 
 /// Nodes or edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +95,7 @@ impl Population {
     ///
     /// # Errors
     /// See [`super::NodeSampler::new`].
-    pub fn all(graph: &Graph, kind: Kind, types: &TypeSet, weighted: bool) -> Result<Vec<Population>> {
+    pub fn all(graph: &Graph, kind: Kind, types: &TypeSet, weighted: bool, stop: &Stop) -> Result<Vec<Population>> {
         let stated = if kind == Kind::Nodes { &graph.node_types } else { &graph.edge_types };
         let number = i32::try_from(stated.number).map_err(|_| Error::unsupported("more than 2³¹ types"))?;
         // In tables, a node that is stated twice has two records: its weight is their sum, but it is one node.
@@ -107,7 +108,7 @@ impl Population {
             let before = all.len();
             for partition in 0..graph.partitions.len() {
                 let weight = stated.weights.get(partition).and_then(|sums| sums.get(at)).copied();
-                let mut population = Population::of(graph, kind, ty, partition, weighted, &repeated)?;
+                let mut population = Population::of(graph, kind, ty, partition, weighted, (&repeated, stop))?;
                 // If sums were computed, the weights come from the elements themselves.
                 match (&population.members, weight) {
                     (Members::NodeTable(_) | Members::EdgeTable(_), Some(weight)) => {
@@ -137,7 +138,14 @@ impl Population {
         Ok(all)
     }
 
-    fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool, repeated: &[Entry]) -> Result<Population> {
+    fn of(
+        graph: &Graph,
+        kind: Kind,
+        ty: i32,
+        number: usize,
+        weighted: bool,
+        (repeated, stop): (&[Entry], &Stop),
+    ) -> Result<Population> {
         // If only some partitions are opened, their positions differ from their numbers.
         let file = match &graph.drawing {
             Drawing::Files(files) => files.partitions.get(number).map_or(0, |partition| partition.number),
@@ -163,7 +171,7 @@ impl Population {
                     .at(Place::file(format!("node_{ty}_{file}.alias")))
                     .hint("use uniform sampling, which needs no weights"));
             }
-            let listed = Listed::of(graph, kind, ty, number, weighted, repeated)?;
+            let listed = Listed::of(graph, kind, ty, number, weighted, (repeated, stop))?;
             let size = listed.size;
             let weight = listed.sums.last().copied().unwrap_or(0.0);
             let members = if kind == Kind::Nodes { Members::Nodes(listed) } else { Members::Edges(listed) };
@@ -247,7 +255,14 @@ impl Population {
 
 impl Listed {
     /// Finds the elements of a type, in one scan of the partition.
-    fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool, repeated: &[Entry]) -> Result<Listed> {
+    fn of(
+        graph: &Graph,
+        kind: Kind,
+        ty: i32,
+        number: usize,
+        weighted: bool,
+        (repeated, stop): (&[Entry], &Stop),
+    ) -> Result<Listed> {
         let partition = &graph.partitions[number];
         let (count, is): (usize, &dyn Fn(usize) -> bool) = match kind {
             Kind::Nodes => (partition.nodes().len(), &|at| {
@@ -258,13 +273,22 @@ impl Listed {
                 (partition.edge_count(), &|at| partition.edges().get(at).is_some_and(|edge| type_of(edge) == ty))
             }
         };
-        let matching = (0..count).filter(|at| is(*at)).count();
+        let (mut beat, mut matching) = (stop.beat(), 0);
+        for at in 0..count {
+            beat.add(1)?;
+            matching += usize::from(is(at));
+        }
         let each = if matching == count { 0 } else { 8 } + if weighted { 8 } else { 0 };
         let memory = graph.options.budget.reserve(matching as u64 * each)?;
         let mut listed = Listed { size: matching, numbers: Vec::new(), sums: Vec::new(), _memory: memory };
         if matching < count {
             listed.numbers = Vec::with_capacity(matching);
-            listed.numbers.extend((0..count).filter(|at| is(*at)).map(|at| at as u64));
+            for at in 0..count {
+                beat.add(1)?;
+                if is(at) {
+                    listed.numbers.push(at as u64);
+                }
+            }
         }
         if weighted {
             let weight_of = |at: usize| match (kind, &graph.drawing) {
@@ -273,10 +297,11 @@ impl Listed {
             };
             let mut sum = 0.0;
             listed.sums = Vec::with_capacity(matching);
-            listed.sums.extend((0..matching).map(|at| {
+            for at in 0..matching {
+                beat.add(1)?;
                 sum += weight_of(listed.numbers.get(at).map_or(at, |number| index(*number)));
-                sum
-            }));
+                listed.sums.push(sum);
+            }
             if sum.is_nan() {
                 return Err(no_weight());
             }

@@ -94,7 +94,8 @@ impl Elements<'_> {
         Ok(count)
     }
 
-    /// Passes the slots of the features of element `at` to `take`, entry by entry, until `take` stops.
+    /// Passes the slots of the features of element `at` to `take`, entry by entry, until `take` stops. Returns the number of edges that
+    /// were looked at.
     ///
     /// # Errors
     /// Returns an error if offsets are out of range, or the errors of `take`.
@@ -104,7 +105,8 @@ impl Elements<'_> {
         graph: &'g Graph,
         at: usize,
         take: &mut dyn FnMut(&'g Features, Range<usize>) -> Result<bool>,
-    ) -> Result<()> {
+    ) -> Result<u64> {
+        let mut looked_at = 0;
         match self {
             Elements::Nodes(nodes) => {
                 for entry in graph.find(nodes[at]) {
@@ -118,20 +120,20 @@ impl Elements<'_> {
                 for entry in graph.find(edges.sources[at]) {
                     let partition = &graph.partitions[entry.partition];
                     let run = partition.run(&partition.edge_range(entry.entry)?, edges.types[at]);
-                    let Some(edge) = first_to(partition, run, edges.targets[at]) else { continue };
+                    let Some(edge) = first_to(partition, run, edges.targets[at], &mut looked_at) else { continue };
                     if take(&partition.edge_features, partition.edge_slots(edge)?)? {
                         break;
                     }
                 }
             }
         }
-        Ok(())
+        Ok(looked_at)
     }
 }
 
 /// Returns the first edge of a run that leads to `wanted`: if there are many, by binary search, which finds it if they are sorted by
 /// target, otherwise by linear search.
-fn first_to(partition: &Partition, run: Range<usize>, wanted: i64) -> Option<usize> {
+fn first_to(partition: &Partition, run: Range<usize>, wanted: i64, looked_at: &mut u64) -> Option<usize> {
     let edges = &partition.edges()[run.clone()];
     if edges.len() > FEW {
         let at = edges.partition_point(|edge| target(edge) < wanted);
@@ -139,5 +141,7 @@ fn first_to(partition: &Partition, run: Range<usize>, wanted: i64) -> Option<usi
             return Some(run.start + at);
         }
     }
-    edges.iter().position(|edge| target(edge) == wanted).map(|at| run.start + at)
+    let found = edges.iter().position(|edge| target(edge) == wanted);
+    *looked_at += found.unwrap_or(edges.len()) as u64;
+    found.map(|at| run.start + at)
 }

@@ -64,6 +64,7 @@ impl Sampler {
         let count = elements.check(asked.times)?;
         let mut found: Vec<Option<Value<'_>>> = vec![None; asked.features.len()];
         let mut ahead = Ahead::new(AtFeatures { graph: &self.graph, features: &[] });
+        let mut beat = self.stop.beat();
         for at in 0..count {
             found.fill(None);
             let place = match elements {
@@ -71,7 +72,7 @@ impl Sampler {
                 Elements::Edges(_) => None,
             };
             let time = asked.times.map(|times| times[at]);
-            match place {
+            let looked_at = match place {
                 Some(place) => {
                     asked.look(
                         &self.graph.partitions[place.partition].node_features,
@@ -79,13 +80,16 @@ impl Sampler {
                         time,
                         &mut found,
                     )?;
+                    0
                 }
                 None => elements.each(&self.graph, at, &mut |features, slots| {
                     asked.look(features, slots, time, &mut found)?;
                     Ok(false)
                 })?,
-            }
+            };
+            beat.add(looked_at + 1)?;
             for (feature, value) in found.iter().enumerate() {
+                beat.add(1 + value.map_or(0, |value| value.bytes.len() as u64 / 64))?;
                 take(at, feature, *value)?;
             }
         }

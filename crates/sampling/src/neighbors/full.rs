@@ -12,6 +12,7 @@ use crate::reference::Sums;
 use crate::request::{Ask, Generator, Picks};
 use crate::sampler::Sampler;
 use crate::segments::Segments;
+use crate::stop::Stop;
 
 /// Time of a node's list in nanoseconds.
 const LIST: u64 = 250;
@@ -113,7 +114,8 @@ impl Sampler {
         lists.exact.clear();
         let Some(size) = pieces(ask.nodes.len(), LIST, self.workers.len()) else {
             let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-            return all(&self.graph, ask, self.generator, &mut worker.segments, lists);
+            all(&self.graph, ask, self.generator, &mut worker.segments, &self.stop, lists)?;
+            return self.stop.check();
         };
         // Two passes over the batch: first the numbers, then the neighbours of each piece to their positions.
         lists.counts.resize(ask.nodes.len(), 0);
@@ -125,7 +127,7 @@ impl Sampler {
         types.resize(total, 0);
         created.resize(total, -1);
         exact.resize(if self.graph.has_exact_weights() { total } else { 0 }, 0.0);
-        let (graph, generator) = (&*self.graph, self.generator);
+        let (graph, generator, stop) = (&*self.graph, self.generator, &self.stop);
         let mut rest = Some((*ask, counts.as_slice(), Picks { ids, weights, types, created, exact }));
         let next = || {
             let (ask, counts, picks) = rest.take().filter(|(ask, ..)| !ask.nodes.is_empty())?;
@@ -136,8 +138,9 @@ impl Sampler {
             Some((these, Room { picks: room, at: 0 }))
         };
         divide(&mut self.workers, next, |worker, (ask, mut room)| {
-            all(graph, &ask, generator, &mut worker.segments, &mut room)
-        })
+            all(graph, &ask, generator, &mut worker.segments, stop, &mut room)
+        })?;
+        stop.check()
     }
 
     /// Counts the neighbours of each node. At a time, these are the edges that [`Sampler::neighbors`] lists; the published engine
@@ -150,16 +153,18 @@ impl Sampler {
         fits(ask.nodes.len(), out.len())?;
         let Some(size) = pieces(ask.nodes.len(), COUNT, self.workers.len()) else {
             let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-            return count(&self.graph, ask, &mut worker.segments, out);
+            count(&self.graph, ask, &mut worker.segments, &self.stop, out)?;
+            return self.stop.check();
         };
-        let (graph, mut rest, mut outs) = (&*self.graph, Some(*ask), out.chunks_mut(size));
+        let (graph, stop, mut rest, mut outs) = (&*self.graph, &self.stop, Some(*ask), out.chunks_mut(size));
         let next = || {
             let (out, ask) = (outs.next()?, rest.take()?);
             let (these, others) = ask.split(out.len());
             rest = Some(others);
             Some((these, out))
         };
-        divide(&mut self.workers, next, |worker, (ask, out)| count(graph, &ask, &mut worker.segments, out))
+        divide(&mut self.workers, next, |worker, (ask, out)| count(graph, &ask, &mut worker.segments, stop, out))?;
+        stop.check()
     }
 }
 
@@ -173,6 +178,7 @@ fn all(
     ask: &Ask<'_>,
     generator: Generator,
     segments: &mut Segments,
+    stop: &Stop,
     out: &mut impl Lists,
 ) -> Result<()> {
     let mut add = |number: usize, range: Range<usize>, time: Option<i64>, out: &mut dyn Lists| {
@@ -184,7 +190,7 @@ fn all(
         }
         segments.len()
     };
-    let mut ahead = Ahead::new(AtEdges(graph));
+    let (mut ahead, mut beat) = (Ahead::new(AtEdges(graph)), stop.beat());
     for (at, node) in ask.nodes.iter().enumerate() {
         let (place, time) = (ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]), ask.time(at));
         let mut count = 0;
@@ -197,12 +203,13 @@ fn all(
             }
         }
         out.end(count);
+        beat.add(count as u64 + 1)?;
     }
     Ok(())
 }
 
-fn count(graph: &Graph, ask: &Ask<'_>, segments: &mut Segments, out: &mut [u64]) -> Result<()> {
-    let mut ahead = Ahead::new(AtEdges(graph));
+fn count(graph: &Graph, ask: &Ask<'_>, segments: &mut Segments, stop: &Stop, out: &mut [u64]) -> Result<()> {
+    let (mut ahead, mut beat) = (Ahead::new(AtEdges(graph)), stop.beat());
     for (at, (node, out)) in ask.nodes.iter().zip(out).enumerate() {
         let (place, time) = (ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]), ask.time(at));
         match place {
@@ -210,6 +217,8 @@ fn count(graph: &Graph, ask: &Ask<'_>, segments: &mut Segments, out: &mut [u64])
             None => segments.gather(graph, *node, ask.types, time)?,
         }
         *out = segments.len() as u64;
+        // Without times, runs are counted by their ends.
+        beat.add(if time.is_some() { *out + 1 } else { 1 })?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use isomorph_error::{Result, index};
 use super::weighted::put;
 use crate::graph::Graph;
 use crate::partition::{Edge, target, type_of};
-use crate::request::{Ask, Missing, Picks};
+use crate::request::{Ask, Generator, Missing, Picks};
 use crate::sampler::{Sampler, Share, Worker};
 
 /// Time of a node in nanoseconds.
@@ -36,11 +36,17 @@ impl Sampler {
     /// Returns the `count` neighbours whose edges were created last, at the times of `ask`: from the latest on, then by target and type.
     /// Edges that are removed at exactly this time do not exist, as in all other requests; edges without a time come last.
     ///
+    /// With [`Generator::Compat`](crate::Generator::Compat), the order of a row, the choice among edges of the same time, and the weights
+    /// are those of the published engine.
+    ///
     /// # Errors
     /// Returns [`Kind::Usage`](isomorph_error::Kind::Usage) if buffers are too short or too long, or edges of these types have no times, or
     /// `DEEPGNN-BOUNDS` if an offset is out of range.
     pub fn last(&mut self, ask: &Ask<'_>, count: usize, missing: &Missing, picks: &mut Picks<'_>) -> Result<()> {
         self.graph.check_times(ask.types)?;
+        if self.generator == Generator::Compat {
+            return self.compat_last(ask, count, missing, picks);
+        }
         self.divide(ask, count, EACH, picks, &|share, worker, picks| {
             ranked(share, worker, count, Rank::Latest, missing, picks)
         })
@@ -58,9 +64,11 @@ fn ranked(
     let graph = share.graph;
     let Worker { segments, chosen, .. } = worker;
     let mut ahead = share.ahead();
+    let mut beat = share.stop.beat();
     for (at, node) in share.ask.nodes.iter().enumerate() {
         let place = share.edges_at(&mut ahead, at);
         segments.collect_at(graph, place, *node, share.ask.types, share.ask.time(at))?;
+        beat.add((segments.len() + count + 1) as u64)?;
         let mut row = picks.rows(at * count, (at + 1) * count);
         chosen.clear();
         chosen.extend(0..segments.len() as u64);

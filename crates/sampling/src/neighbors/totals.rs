@@ -45,7 +45,7 @@ impl Sampler {
         let mut looked_at = Most::new(most);
         let graph = &*self.graph;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-        let mut ahead = Ahead::new(AtEdges(graph));
+        let (mut ahead, mut beat) = (Ahead::new(AtEdges(graph)), self.stop.beat());
         for (at, node) in ask.nodes.iter().enumerate() {
             let place = ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]);
             match place {
@@ -59,12 +59,13 @@ impl Sampler {
             worker.segments.collect_at(graph, place, *node, ask.types, ask.time(at))?;
             totals.found.push(place.is_some() || graph.has(*node));
             totals.counts.push(worker.segments.len() as u64);
+            beat.add(worker.segments.len() as u64 + 1)?;
             if weighted {
                 let weights = Weights::of(graph, &worker.segments, &mut worker.sums)?;
                 totals.weights.push(weights.map_or(0.0, |weights| weights.total()));
             }
         }
-        Ok(())
+        self.stop.check()
     }
 
     /// Returns the total number of edges of the nodes, whatever their types and times.
@@ -74,8 +75,9 @@ impl Sampler {
     /// out of range.
     pub fn edges_of(&self, nodes: &[i64], most: u64) -> Result<u64> {
         let graph = &*self.graph;
-        let (mut ahead, mut looked_at) = (Ahead::new(AtEdges(graph)), Most::new(most));
+        let (mut ahead, mut looked_at, mut beat) = (Ahead::new(AtEdges(graph)), Most::new(most), self.stop.beat());
         for (at, node) in nodes.iter().enumerate() {
+            beat.add(1)?;
             match ahead.place(graph, at, nodes.len(), |at| nodes[at]) {
                 Some(place) => looked_at.add(place.range().len())?,
                 None => {

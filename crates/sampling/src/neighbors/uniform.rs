@@ -44,9 +44,11 @@ fn uniform(
     let graph = share.graph;
     let Worker { segments, chosen, .. } = worker;
     let mut ahead = share.ahead();
+    let mut beat = share.stop.beat();
     for (at, node) in share.ask.nodes.iter().enumerate() {
         let place = share.edges_at(&mut ahead, at);
         segments.collect_at(graph, place, *node, share.ask.types, share.ask.time(at))?;
+        beat.add((segments.len() + count + 1) as u64)?;
         let mut row = picks.rows(at * count, (at + 1) * count);
         let edges = segments.len();
         let filled = match edges {

@@ -149,9 +149,11 @@ fn weighted(
     let graph = share.graph;
     let Worker { segments, sums, .. } = worker;
     let mut ahead = share.ahead();
+    let mut beat = share.stop.beat();
     for (at, node) in share.ask.nodes.iter().enumerate() {
         let place = share.edges_at(&mut ahead, at);
         segments.collect_at(graph, place, *node, share.ask.types, share.ask.time(at))?;
+        beat.add((segments.len() + count + 1) as u64)?;
         let mut row = picks.rows(at * count, (at + 1) * count);
         let Some(weights) = Weights::of(graph, segments, sums)? else {
             row.fill(0, missing);

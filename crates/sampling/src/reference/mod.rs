@@ -2,6 +2,7 @@
 //!
 //! The engine keeps 32-bit sums of weights for each entry and type, and one generator for each call or entry.
 
+mod last;
 mod neighbors;
 mod walk;
 

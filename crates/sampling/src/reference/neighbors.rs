@@ -123,10 +123,11 @@ impl Sampler {
         picks.check(ask.nodes.len().saturating_mul(count))?;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
         let draws = u32::try_from(count).map_err(|_| Error::usage("more than 2³² neighbours of a node"))?;
-        let mut seed = draw.seed;
+        let (mut seed, mut beat) = (draw.seed, self.stop.beat());
         for (at, node) in ask.nodes.iter().enumerate() {
             let mut row = picks.rows(at * count, (at + 1) * count);
             row.fill(0, missing);
+            beat.add(1)?;
             let mut seen = 0.0f32;
             for entry in self.graph.find(*node) {
                 let mut random = Xoroshiro::new(seed);
@@ -137,6 +138,7 @@ impl Sampler {
                     worker.runs.read(partition, &range, ask.types, ask.time(at));
                     &worker.runs
                 };
+                beat.add((range.len() + count) as u64)?;
                 let weights = edges.iter().map(|edge| weight(&partition.edges()[*edge]));
                 if weights.into_iter().any(|weight| mass(f64::from(weight)).is_nan()) {
                     return Err(no_weight());
@@ -172,7 +174,7 @@ impl Sampler {
                 }
             }
         }
-        Ok(())
+        self.stop.check()
     }
 
     /// Adds the edges that both methods draw from: 32-bit sums, run by run and entry by entry.
@@ -184,7 +186,7 @@ impl Sampler {
         totals: &mut Totals,
     ) -> Result<()> {
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-        let mut looked_at = Most::new(most);
+        let (mut looked_at, mut beat) = (Most::new(most), self.stop.beat());
         for (at, node) in ask.nodes.iter().enumerate() {
             let (mut found, mut count, mut weight) = (false, 0, 0.0f32);
             for entry in self.graph.find(*node) {
@@ -192,17 +194,19 @@ impl Sampler {
                 let partition = self.graph.partition(entry);
                 let range = partition.edge_range(entry.entry)?;
                 looked_at.add(range.len())?;
+                beat.add(range.len() as u64)?;
                 worker.runs.read(partition, &range, ask.types, ask.time(at));
                 count += worker.runs.edges.len() as u64;
                 weight += worker.runs.ends.iter().map(|(_, sum)| *sum).sum::<f32>();
             }
+            beat.add(1)?;
             totals.found.push(found);
             totals.counts.push(count);
             if weighted {
                 totals.weights.push(weight);
             }
         }
-        Ok(())
+        self.stop.check()
     }
 
     /// One generator for the whole call. With replacement, each run of a type replaces each slot with the probability of its share of the
@@ -219,14 +223,16 @@ impl Sampler {
         ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(count))?;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-        let mut random = Xoroshiro::new(draw.seed);
+        let (mut random, mut beat) = (Xoroshiro::new(draw.seed), self.stop.beat());
         for (at, node) in ask.nodes.iter().enumerate() {
             let mut row = picks.rows(at * count, (at + 1) * count);
             row.fill(0, missing);
+            beat.add(1)?;
             let mut reservoir = Reservoir { room: count, seen: 0, width: 0.0, next: None };
             for entry in self.graph.find(*node) {
                 let partition = self.graph.partition(entry);
                 let range = partition.edge_range(entry.entry)?;
+                beat.add((range.len() + count) as u64)?;
                 for run in runs(partition, &range, ask.types) {
                     let there = |edge: &usize| ask.time(at).is_none_or(|time| is_there(partition, *edge, time));
                     let edges = &mut worker.runs.edges;
@@ -243,7 +249,7 @@ impl Sampler {
                 }
             }
         }
-        Ok(())
+        self.stop.check()
     }
 }
 

@@ -9,4 +9,5 @@ mod kept;
 mod opening;
 mod other_graphs;
 mod samplers;
+mod temporal;
 mod weights;

@@ -21,8 +21,8 @@ impl Engine {
     /// Returns an error if the choice does not exist, or if the graph has no elements of these types or no tables to draw them by.
     pub fn create(&self, request: CreateRequest) -> Result<Answer<CreateReply>, Status> {
         let (what, counts) = match request.is_edge {
-            false => ("nodes", &self.summary.node_counts),
-            true => ("edges", &self.summary.edge_counts),
+            false => ("nodes", &self.served.summary.node_counts),
+            true => ("edges", &self.served.summary.edge_counts),
         };
         let category = request.category;
         let choice = u64::try_from(category).ok().and_then(choice);
@@ -41,8 +41,8 @@ impl Engine {
         }
         let stated: u64 = types.iter().filter_map(|ty| counts.get(usize::try_from(*ty).ok()?)).sum();
         let key = Key { is_edge: request.is_edge, choice, types };
-        let sampler_id = self.samplers.number(&key)?;
-        let sampler = self.samplers.get(sampler_id, || self.make(&key))?;
+        let sampler_id = self.served.samplers.number(&key)?;
+        let sampler = self.served.samplers.get(sampler_id, || self.make(&key))?;
         let (size, weight) = match &*sampler {
             Elements::Nodes(nodes) => (nodes.size(), nodes.weight()),
             Elements::Edges(edges) => (edges.size(), edges.weight()),
@@ -64,25 +64,26 @@ impl Engine {
         if count == 0 {
             return Ok(Answer { reply: SampleReply::default(), memory: self.room(0)? });
         }
-        if count > self.limits.batch {
-            return Err(too_much("elements", count, self.limits.batch));
+        if count > self.served.limits.batch {
+            return Err(too_much("elements", count, self.served.limits.batch));
         }
-        let key = self.samplers.key(request.sampler_id)?;
+        let key = self.served.samplers.key(request.sampler_id)?;
         same_elements(&key, request.is_edge)?;
         let memory = self.room(ELEMENT * count as u64)?;
-        let sampler = self.samplers.get(request.sampler_id, || self.make(&key))?;
+        let sampler = self.served.samplers.get(request.sampler_id, || self.make(&key))?;
         let draw = Draw::of(request.seed.cast_unsigned());
         let mut types = vec![0; count];
         let (filled, node_ids) = match &*sampler {
             Elements::Nodes(nodes) => {
                 let mut ids = vec![0; count];
-                let filled = nodes.clone().sample(draw, NONE, &mut ids, &mut types).map_err(refused)?;
+                let filled = nodes.stopped_by(&self.stop).sample(draw, NONE, &mut ids, &mut types).map_err(refused)?;
                 (filled, ids)
             }
             Elements::Edges(edges) => {
                 let mut ends = vec![0; 2 * count];
                 let (sources, targets) = ends.split_at_mut(count);
-                let filled = edges.clone().sample(draw, NONE, sources, targets, &mut types).map_err(refused)?;
+                let mut edges = edges.stopped_by(&self.stop);
+                let filled = edges.sample(draw, NONE, sources, targets, &mut types).map_err(refused)?;
                 (filled, ends)
             }
         };
@@ -93,10 +94,10 @@ impl Engine {
     }
 
     fn make(&self, key: &Key) -> Result<Elements, Status> {
-        let types = TypeSet::of(&key.types);
+        let (types, graph, generator) = (TypeSet::of(&key.types), &self.served.graph, self.served.generator);
         match key.is_edge {
-            false => NodeSampler::new(&self.graph, &types, key.choice, self.generator).map(Elements::Nodes),
-            true => EdgeSampler::new(&self.graph, &types, key.choice, self.generator).map(Elements::Edges),
+            false => NodeSampler::until(graph, &types, key.choice, generator, &self.stop).map(Elements::Nodes),
+            true => EdgeSampler::until(graph, &types, key.choice, generator, &self.stop).map(Elements::Edges),
         }
         .map_err(refused)
     }

@@ -167,9 +167,10 @@ impl Engine {
         let each = width.saturating_mul(2).saturating_add(18 * infos.len() as u64 + 9);
         let memory = self.room(count.saturating_mul(each))?;
         // At most the limit of a reply.
-        let width = usize::try_from(width).map_err(|_| too_much("bytes of features", width, self.limits.reply))?;
+        let width =
+            usize::try_from(width).map_err(|_| too_much("bytes of features", width, self.served.limits.reply))?;
         let features = ids(infos.iter().map(|info| info.id));
-        let asked = Values { features: &features, times, holes: self.generator == Generator::Compat };
+        let asked = Values { features: &features, times, holes: self.served.generator == Generator::Compat };
         let mut reply = FeaturesReply::default();
         let FeaturesReply { feature_values: values, offsets, timestamps } = &mut reply;
         let (mut start, mut slot, mut stamps) = (0, 0, 0);
@@ -279,9 +280,9 @@ impl Engine {
 
     /// Reserves memory for a reply with a number for each feature of each element, and for its growth.
     fn growing(&self, numbers: usize, bytes: u64) -> Result<Growing, Status> {
-        if numbers as u64 > self.limits.reply / 8 {
-            return Err(too_much("features of elements", numbers, self.limits.reply / 8));
+        if numbers as u64 > self.served.limits.reply / 8 {
+            return Err(too_much("features of elements", numbers, self.served.limits.reply / 8));
         }
-        Ok(Growing { memory: self.room(bytes)?, used: bytes, limit: self.limits.reply })
+        Ok(Growing { memory: self.room(bytes)?, used: bytes, limit: self.served.limits.reply })
     }
 }

@@ -1,5 +1,6 @@
 //! The engine, without a network: turns a request into a reply.
 
+mod answer;
 mod elements;
 mod features;
 mod neighbors;
@@ -8,7 +9,7 @@ mod samplers;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::Error;
-use isomorph_sampling::{Generator, Graph, Names, NeighborLists, Sampler, Summary, Totals, TypeSet};
+use isomorph_sampling::{Generator, Graph, Names, NeighborLists, Sampler, Stop, Summary, Totals, TypeSet};
 use isomorph_storage::{Budget, Reservation};
 use tonic::Status;
 
@@ -32,8 +33,16 @@ pub struct Answer<R> {
     pub memory: Reservation,
 }
 
-/// Answers requests about one graph. Can be shared by any number of threads.
+/// Answers requests about one graph. Can be shared by any number of threads; clones share everything.
+#[derive(Clone)]
 pub struct Engine {
+    served: Arc<Served>,
+    /// What ends the work of requests early.
+    stop: Stop,
+}
+
+/// What requests share.
+struct Served {
     graph: Arc<Graph>,
     generator: Generator,
     summary: Summary,
@@ -50,6 +59,9 @@ struct Worker {
     lists: NeighborLists,
 }
 
+/// Number of nodes whose types are looked up between two looks at whether anybody waits for them.
+const SOME: usize = 1024;
+
 /// Maximum number of idle workers that are kept.
 const IDLE: usize = 64;
 
@@ -63,7 +75,7 @@ impl Engine {
         limits: &Limits,
         budget: &Budget,
     ) -> Engine {
-        Engine {
+        let served = Served {
             graph: Arc::clone(graph),
             generator,
             summary: graph.summary(names),
@@ -71,26 +83,34 @@ impl Engine {
             budget: budget.clone(),
             samplers: Samplers::default(),
             idle: Mutex::default(),
-        }
+        };
+        Engine { served: Arc::new(served), stop: Stop::default() }
+    }
+
+    /// Returns an engine for one request, whose work `stop` ends early: at the next few thousand nodes, edges or draws. The request then
+    /// fails with `CANCELLED`.
+    #[must_use]
+    pub fn until(&self, stop: &Stop) -> Engine {
+        Engine { served: Arc::clone(&self.served), stop: stop.clone() }
     }
 
     /// Returns the limits for requests.
     pub fn limits(&self) -> &Limits {
-        &self.limits
+        &self.served.limits
     }
 
     /// Returns the summary of the graph.
     pub fn summary(&self) -> &Summary {
-        &self.summary
+        &self.served.summary
     }
 
     /// Returns how many samplers are kept for reuse, and how many sets of types are remembered.
     pub(crate) fn sampler_counts(&self) -> (usize, usize) {
-        self.samplers.counts()
+        self.served.samplers.counts()
     }
 
     pub(crate) fn budget(&self) -> &Budget {
-        &self.budget
+        &self.served.budget
     }
 
     /// Returns the metadata of the graph for clients.
@@ -98,7 +118,7 @@ impl Engine {
     /// # Errors
     /// Returns an error if there is not enough memory.
     pub fn metadata(&self, _: Empty) -> Result<Answer<MetadataReply>, Status> {
-        let summary = &self.summary;
+        let summary = &self.served.summary;
         #[expect(clippy::cast_possible_truncation, reason = "32 bits in messages")]
         let flat = |lists: &[Vec<f64>]| lists.iter().flatten().map(|weight| *weight as f32).collect::<Vec<f32>>();
         let (nodes, edges) = (flat(&summary.node_weights), flat(&summary.edge_weights));
@@ -129,7 +149,11 @@ impl Engine {
         let count = request.node_ids.len();
         let memory = self.room(26 * count as u64)?;
         let mut types = vec![NO_TYPE; count];
-        self.graph.types_of(&request.node_ids, NO_TYPE, &mut types).map_err(|error| status(&error))?;
+        let mut beat = self.stop.beat();
+        for (ids, types) in request.node_ids.chunks(SOME).zip(types.chunks_mut(SOME)) {
+            beat.add(ids.len() as u64).map_err(refused)?;
+            self.served.graph.types_of(ids, NO_TYPE, types).map_err(refused)?;
+        }
         let offsets = (0u32..).zip(&types).filter(|(_, ty)| **ty != NO_TYPE).map(|(at, _)| at).collect();
         types.retain(|ty| *ty != NO_TYPE);
         Ok(Answer { reply: NodeTypesReply { types, offsets }, memory })
@@ -137,23 +161,25 @@ impl Engine {
 
     /// Reserves memory for a reply.
     fn room(&self, bytes: u64) -> Result<Reservation, Status> {
-        if bytes > self.limits.reply {
-            return Err(too_much("bytes of a reply", bytes, self.limits.reply));
+        if bytes > self.served.limits.reply {
+            return Err(too_much("bytes of a reply", bytes, self.served.limits.reply));
         }
-        self.budget.try_reserve(bytes).ok_or_else(busy)
+        self.served.budget.try_reserve(bytes).ok_or_else(busy)
     }
 
     /// Calls `work` with its own sampler and buffers.
     fn with<R>(&self, work: impl FnOnce(&mut Worker) -> Result<R, Status>) -> Result<R, Status> {
-        let lock = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.served.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // A separate statement: the lock must not be held during the work.
         let idle = lock().pop();
         let mut worker = idle.unwrap_or_else(|| Worker {
-            sampler: Sampler::new(&self.graph, self.generator, 1),
+            sampler: Sampler::new(&self.served.graph, self.served.generator, 1),
             totals: Totals::default(),
             lists: NeighborLists::default(),
         });
+        worker.sampler.until(&self.stop);
         let done = work(&mut worker);
+        worker.sampler.until(&Stop::default());
         let mut idle = lock();
         if idle.len() < IDLE {
             idle.push(worker);
@@ -163,7 +189,7 @@ impl Engine {
 
     /// Returns the requested edge types: types that the graph does not have match nothing.
     fn edge_types(&self, types: &[i32]) -> TypeSet {
-        known(types, self.summary.edge_counts.len())
+        known(types, self.served.summary.edge_counts.len())
     }
 }
 

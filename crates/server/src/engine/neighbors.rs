@@ -53,8 +53,8 @@ impl Engine {
         let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
         self.with(|worker| {
             let Worker { sampler, lists, .. } = worker;
-            let mut total = sampler.edges_of(nodes, self.limits.edges).map_err(refused)?;
-            if total.saturating_mul(NEIGHBOR) > self.limits.reply {
+            let mut total = sampler.edges_of(nodes, self.served.limits.edges).map_err(refused)?;
+            if total.saturating_mul(NEIGHBOR) > self.served.limits.reply {
                 // Some of them may have other types, or not exist at this time.
                 let mut counts = vec![0; nodes.len()];
                 sampler.neighbor_counts(&ask, &mut counts).map_err(refused)?;
@@ -85,7 +85,7 @@ impl Engine {
         let memory = self.room(NODE * nodes.len() as u64)?;
         self.with(|worker| {
             if ask.times.is_some() {
-                worker.sampler.edges_of(nodes, self.limits.edges).map_err(refused)?;
+                worker.sampler.edges_of(nodes, self.served.limits.edges).map_err(refused)?;
             }
             let mut neighbor_counts = vec![0; nodes.len()];
             worker.sampler.neighbor_counts(&ask, &mut neighbor_counts).map_err(refused)?;
@@ -99,8 +99,8 @@ impl Engine {
     /// As [`Engine::neighbors`], and if the graph or the request has no times.
     pub fn last_neighbors(&self, request: LastNeighborsRequest) -> Result<Answer<NeighborsReply>, Status> {
         let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
-        let count = counted(request.count, self.limits.count)?;
-        if !self.graph.has_times() {
+        let count = counted(request.count, self.served.limits.count)?;
+        if !self.served.graph.has_times() {
             return Err(Status::failed_precondition("edges of this graph have no times"));
         }
         let times = times(&request.timestamps, nodes.len())?;
@@ -111,7 +111,7 @@ impl Engine {
         let memory = self.drawn(nodes.len(), count)?;
         let missing = Missing { node: -1, weight: -1.0, ty: -1, created: -1 };
         self.with(|worker| {
-            worker.sampler.edges_of(nodes, self.limits.edges).map_err(refused)?;
+            worker.sampler.edges_of(nodes, self.served.limits.edges).map_err(refused)?;
             let mut counts = vec![0; nodes.len()];
             worker.sampler.neighbor_counts(&ask, &mut counts).map_err(refused)?;
             counts.iter_mut().for_each(|number| *number = (*number).min(count as u64));
@@ -137,7 +137,7 @@ impl Engine {
         request: WeightedNeighborsRequest,
     ) -> Result<Answer<WeightedNeighborsReply>, Status> {
         let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
-        let count = counted(i64::from(request.count), self.limits.count)?;
+        let count = counted(i64::from(request.count), self.served.limits.count)?;
         let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
         let missing = Missing {
             node: request.default_node_id,
@@ -146,7 +146,7 @@ impl Engine {
             created: -1,
         };
         self.with(|worker| {
-            worker.sampler.totals(&ask, true, self.limits.edges, &mut worker.totals).map_err(refused)?;
+            worker.sampler.totals(&ask, true, self.served.limits.edges, &mut worker.totals).map_err(refused)?;
             let found = Found::of(worker, nodes, ask.times);
             let memory = self.drawn(found.nodes.len(), count)?;
             let mut drawn = Drawn::new(found.nodes.len() * count, true, request.return_edge_created_ts);
@@ -173,12 +173,12 @@ impl Engine {
     /// As [`Engine::neighbors`].
     pub fn uniform_neighbors(&self, request: UniformNeighborsRequest) -> Result<Answer<UniformNeighborsReply>, Status> {
         let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
-        let count = counted(i64::from(request.count), self.limits.count)?;
+        let count = counted(i64::from(request.count), self.served.limits.count)?;
         let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
         let missing =
             Missing { node: request.default_node_id, weight: 0.0, ty: request.default_edge_type, created: -1 };
         self.with(|worker| {
-            worker.sampler.totals(&ask, false, self.limits.edges, &mut worker.totals).map_err(refused)?;
+            worker.sampler.totals(&ask, false, self.served.limits.edges, &mut worker.totals).map_err(refused)?;
             let found = Found::of(worker, nodes, ask.times);
             let memory = self.drawn(found.nodes.len(), count)?;
             let mut drawn = Drawn::new(found.nodes.len() * count, false, request.return_edge_created_ts);

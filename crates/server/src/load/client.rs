@@ -16,8 +16,14 @@ use tokio_rustls::TlsConnector;
 
 use crate::tls;
 
-/// Flow-control windows in bytes: of one reply and of one connection.
+/// Flow-control windows in bytes: of one reply and of one connection. They bound what is buffered of replies.
 const WINDOWS: (u32, u32) = (4 << 20, 16 << 20);
+
+/// The smallest windows: the default of HTTP/2.
+const LEAST: u32 = 65_535;
+
+/// Bytes that all connections of a measurement may buffer together.
+const TOGETHER: u32 = 1 << 30;
 
 /// Bytes before a message: whether it is compressed, and its length.
 const PREFIX: usize = 5;
@@ -113,24 +119,38 @@ impl Client {
     /// # Errors
     /// Returns an error if the server cannot be reached, or if it does not speak TLS or HTTP/2.
     pub async fn connect(endpoint: &Endpoint) -> Result<Client> {
+        Client::within(endpoint, WINDOWS).await
+    }
+
+    /// Connects as one of several clients, whose buffers have a limit together.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub(super) async fn one_of(clients: usize, endpoint: &Endpoint) -> Result<Client> {
+        let share = TOGETHER / u32::try_from(clients.max(1)).unwrap_or(u32::MAX);
+        let window = |most: u32| share.clamp(LEAST, most);
+        Client::within(endpoint, (window(WINDOWS.0), window(WINDOWS.1))).await
+    }
+
+    async fn within(endpoint: &Endpoint, windows: (u32, u32)) -> Result<Client> {
         let lost = |error: &dyn std::fmt::Display| {
             Error::new(Kind::Io, format!("cannot connect to {}: {error}", endpoint.authority()))
         };
         let stream = TcpStream::connect((endpoint.host.as_str(), endpoint.port)).await.map_err(|error| lost(&error))?;
         let _ = stream.set_nodelay(true);
-        let Some(config) = &endpoint.tls else { return Client::over(stream, endpoint, "http").await };
+        let Some(config) = &endpoint.tls else { return Client::over(stream, endpoint, "http", windows).await };
         let name = ServerName::try_from(endpoint.host.clone()).map_err(|error| lost(&error))?;
         let stream =
             TlsConnector::from(Arc::clone(config)).connect(name, stream).await.map_err(|error| lost(&error))?;
-        Client::over(stream, endpoint, "https").await
+        Client::over(stream, endpoint, "https", windows).await
     }
 
-    async fn over<S>(stream: S, endpoint: &Endpoint, scheme: &str) -> Result<Client>
+    async fn over<S>(stream: S, endpoint: &Endpoint, scheme: &str, windows: (u32, u32)) -> Result<Client>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let mut builder = h2::client::Builder::new();
-        builder.initial_window_size(WINDOWS.0).initial_connection_window_size(WINDOWS.1).enable_push(false);
+        builder.initial_window_size(windows.0).initial_connection_window_size(windows.1).enable_push(false);
         let (send, connection) = builder.handshake(stream).await.map_err(broken)?;
         let driver = tokio::spawn(async move {
             // Calls report what ends the connection.
@@ -145,6 +165,32 @@ impl Client {
     /// # Errors
     /// Returns an error if the connection ends before the status, or if the reply is not gRPC's.
     pub async fn call(&self, path: &str, bytes: Bytes, headers: &[(&'static str, &str)]) -> Result<Answered> {
+        let mut received = BytesMut::new();
+        let status = self.exchange(path, bytes, headers, |data| received.extend_from_slice(data)).await?;
+        let body = received.freeze();
+        let body = if body.len() < PREFIX { Bytes::new() } else { body.slice(PREFIX..) };
+        let number = u16::try_from(status.code() as i32).unwrap_or(u16::MAX);
+        Ok(Answered { status: number, text: status.message().to_owned(), body })
+    }
+
+    /// Calls, and throws the reply away. Returns the status, and the bytes of the reply's message.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub(super) async fn measure(&self, path: &str, bytes: Bytes) -> Result<(tonic::Code, u64)> {
+        let mut received = 0;
+        let status = self.exchange(path, bytes, &[], |data| received += data.len() as u64).await?;
+        Ok((status.code(), received.saturating_sub(PREFIX as u64)))
+    }
+
+    /// Calls, and passes the bytes of the reply to `take`. Returns its status.
+    async fn exchange(
+        &self,
+        path: &str,
+        bytes: Bytes,
+        headers: &[(&'static str, &str)],
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<tonic::Status> {
         let mut request = http::Request::post(format!("{}{path}", self.base))
             .header(CONTENT_TYPE, "application/grpc")
             .header(TE, "trailers");
@@ -161,20 +207,15 @@ impl Client {
         let _ = stream.send_data(bytes, true);
         let response = response.await.map_err(broken)?;
         let (parts, mut body) = response.into_parts();
-        let mut received = BytesMut::new();
         while let Some(data) = body.data().await {
             let data = data.map_err(broken)?;
             body.flow_control().release_capacity(data.len()).map_err(broken)?;
-            received.extend_from_slice(&data);
+            take(&data);
         }
         let trailers = body.trailers().await.map_err(broken)?.unwrap_or_default();
         // A refusal has its status in the headers, a reply after it.
         let status = [&parts.headers, &trailers].into_iter().find_map(tonic::Status::from_header_map);
-        let status = status.ok_or_else(|| Error::malformed("the reply has no gRPC status"))?;
-        let number = u16::try_from(status.code() as i32).unwrap_or(u16::MAX);
-        let body = received.freeze();
-        let body = if body.len() < PREFIX { Bytes::new() } else { body.slice(PREFIX..) };
-        Ok(Answered { status: number, text: status.message().to_owned(), body })
+        status.ok_or_else(|| Error::malformed("the reply has no gRPC status"))
     }
 }
 

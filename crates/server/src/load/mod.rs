@@ -21,6 +21,12 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// How long a client waits before it connects again.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Maximum number of connections of a measurement. Their buffers take at most 1 GiB together.
+pub const MOST_CONNECTIONS: usize = 16_384;
+
+/// Files that a process has open besides its connections.
+const OTHER_FILES: u64 = 64;
+
 /// How a server is measured.
 #[derive(Clone)]
 pub struct Load {
@@ -81,10 +87,42 @@ impl Measured {
 /// Sends requests, and measures how long they take.
 ///
 /// # Errors
-/// Returns an error if the server cannot be reached at first, or if it refuses to create samplers.
+/// Returns an error if the server cannot be reached at first, if it refuses to create samplers, or if there are more connections than
+/// [`MOST_CONNECTIONS`] or than this process may have open.
 pub fn run(load: &Load) -> Result<Measured> {
+    possible(load.connections, open_files())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(measure(load))
+}
+
+/// Checks that a process that may have `files` open files can have so many connections.
+///
+/// # Errors
+/// Returns an error with a hint if not.
+fn possible(connections: usize, files: Option<u64>) -> Result<()> {
+    if connections > MOST_CONNECTIONS {
+        let message = format!("{connections} connections; at most {MOST_CONNECTIONS} are measured at a time");
+        return Err(Error::usage(message).hint(format!("--connections {MOST_CONNECTIONS}")));
+    }
+    let needed = connections as u64 + OTHER_FILES;
+    match files.filter(|files| *files < needed) {
+        None => Ok(()),
+        Some(files) => {
+            let message = format!("{connections} connections need {needed} open files; this process may open {files}");
+            let fewer = files.saturating_sub(OTHER_FILES).max(1);
+            Err(Error::usage(message)
+                .hint(format!("ulimit -n {needed}    raise the limit, in the shell before"))
+                .hint(format!("--connections {fewer}    as many as the limit allows")))
+        }
+    }
+}
+
+/// Returns how many files this process may have open, if the system says it (Linux).
+fn open_files() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    // `unlimited` is no number.
+    line.split_whitespace().next()?.parse().ok()
 }
 
 async fn measure(load: &Load) -> Result<Measured> {
@@ -97,6 +135,7 @@ async fn measure(load: &Load) -> Result<Measured> {
     let shared = Arc::new(Shared {
         prepared,
         endpoint: load.endpoint.clone(),
+        connections: load.connections,
         next: AtomicU64::new(0),
         most: load.requests.unwrap_or(u64::MAX),
         end: Instant::now() + load.duration,
@@ -116,6 +155,7 @@ async fn measure(load: &Load) -> Result<Measured> {
 struct Shared {
     prepared: Vec<Prepared>,
     endpoint: Endpoint,
+    connections: usize,
     /// The number of the next request.
     next: AtomicU64,
     most: u64,
@@ -144,7 +184,7 @@ async fn connection(shared: Arc<Shared>) -> Measured {
     while let Some(request) = shared.next() {
         let connected = match client.take() {
             Some(connected) => connected,
-            None => match Client::connect(&shared.endpoint).await {
+            None => match Client::one_of(shared.connections, &shared.endpoint).await {
                 Ok(connected) => connected,
                 Err(_) => {
                     measured.lost += 1;
@@ -154,8 +194,8 @@ async fn connection(shared: Arc<Shared>) -> Measured {
             },
         };
         let start = Instant::now();
-        let call = connected.call(&request.path, request.bytes.clone(), &[]);
-        let Ok(Ok(answered)) = tokio::time::timeout(LONGEST, call).await else {
+        let call = connected.measure(&request.path, request.bytes.clone());
+        let Ok(Ok((code, received))) = tokio::time::timeout(LONGEST, call).await else {
             measured.lost += 1;
             tokio::time::sleep(PAUSE).await;
             continue;
@@ -163,10 +203,9 @@ async fn connection(shared: Arc<Shared>) -> Measured {
         measured.latencies.push(u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX));
         measured.requests += 1;
         measured.bytes.0 += request.bytes.len() as u64;
-        measured.bytes.1 += answered.body.len() as u64;
-        if answered.status != 0 {
-            let code = Metrics::code(tonic::Code::from_i32(answered.status.into()));
-            *measured.refused.entry(code).or_default() += 1;
+        measured.bytes.1 += received;
+        if code != tonic::Code::Ok {
+            *measured.refused.entry(Metrics::code(code)).or_default() += 1;
         }
         client = Some(connected);
     }
@@ -175,6 +214,7 @@ async fn connection(shared: Arc<Shared>) -> Measured {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
@@ -184,5 +224,18 @@ mod tests {
             assert_eq!(measured.percentile(share), Duration::from_micros(micros), "{share}");
         }
         assert_eq!(Measured::default().percentile(0.5), Duration::ZERO);
+    }
+
+    #[test]
+    fn connections_are_bounded_by_the_limit_of_open_files_and_ours() {
+        assert!(possible(64, None).is_ok() && possible(64, Some(128)).is_ok() && possible(16_384, None).is_ok());
+        let error = possible(1000, Some(1024)).unwrap_err();
+        assert!(error.to_string().contains("1000 connections need 1064 open files"), "{error}");
+        assert_eq!(error.hints().nth(1).unwrap(), "--connections 960    as many as the limit allows");
+        let error = possible(100_000, Some(1 << 20)).unwrap_err();
+        assert!(error.to_string().contains("at most 16384"), "{error}");
+        if cfg!(target_os = "linux") {
+            assert!(open_files().is_none_or(|files| files > 0));
+        }
     }
 }

@@ -12,3 +12,4 @@ mod monitor;
 mod patience;
 mod replay;
 mod running;
+mod stopped;

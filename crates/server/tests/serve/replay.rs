@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use isomorph_server::Engine;
 use isomorph_server::wire::*;
-use isomorph_server::{Answer, Engine};
 use prost::Message;
 use serde_json::Value;
 use tonic::{Code, Status};
@@ -13,14 +13,6 @@ use crate::graphs::engine;
 pub fn bytes(call: &Value, field: &str) -> Option<Vec<u8>> {
     let text = call[field].as_str()?;
     Some((0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect())
-}
-
-fn answered<D: Message + Default, E: Message>(
-    request: &[u8],
-    call: impl FnOnce(D) -> Result<Answer<E>, Status>,
-) -> Result<Vec<u8>, Status> {
-    let request = D::decode(request).map_err(|error| Status::invalid_argument(error.to_string()))?;
-    call(request).map(|answer| answer.reply.encode_to_vec())
 }
 
 /// The content of a file about a server: its data, its partitions, the calls.
@@ -86,23 +78,8 @@ fn mixes_dimensions(call: &Value) -> bool {
 
 /// Returns the reply to a call.
 pub fn reply(engine: &Engine, method: &str, request: &[u8]) -> Result<Vec<u8>, Status> {
-    match method {
-        "GetMetadata" => answered(request, |request| engine.metadata(request)),
-        "GetNodeTypes" => answered(request, |request| engine.node_types(request)),
-        "GetNodeFeatures" => answered(request, |request| engine.node_features(request)),
-        "GetEdgeFeatures" => answered(request, |request| engine.edge_features(request)),
-        "GetNodeSparseFeatures" => answered(request, |request| engine.node_sparse(request)),
-        "GetEdgeSparseFeatures" => answered(request, |request| engine.edge_sparse(request)),
-        "GetNodeStringFeatures" => answered(request, |request| engine.node_strings(request)),
-        "GetEdgeStringFeatures" => answered(request, |request| engine.edge_strings(request)),
-        "GetNeighbors" => answered(request, |request| engine.neighbors(request)),
-        "GetNeighborCounts" => answered(request, |request| engine.neighbor_counts(request)),
-        "WeightedSampleNeighbors" => answered(request, |request| engine.weighted_neighbors(request)),
-        "UniformSampleNeighbors" => answered(request, |request| engine.uniform_neighbors(request)),
-        "Create" => answered(request, |request| engine.create(request)),
-        "Sample" => answered(request, |request| engine.sample(request)),
-        other => panic!("{other} is not known"),
-    }
+    let service = if ["Create", "Sample"].contains(&method) { "GraphSampler" } else { "GraphEngine" };
+    engine.answer(&format!("/snark.{service}/{method}"), request)
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use isomorph_server::load::framed;
@@ -106,17 +106,57 @@ fn reflection_tells_what_the_calls_are() {
 #[test]
 fn what_is_not_grpc_ends_its_connection_alone() {
     let running = Running::of(engine("hetero/bin_linear_p1", None));
-    let http = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".as_slice();
-    let tls = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".as_slice();
     let half = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\xff\x04\x00".as_slice();
-    for bytes in [http, tls, half, &[0xff; 4096]] {
-        let mut stream = TcpStream::connect(running.address).unwrap();
-        stream.write_all(bytes).unwrap();
-        stream.shutdown(std::net::Shutdown::Write).unwrap();
-        let _ = stream.read_to_end(&mut Vec::new());
+    for bytes in [half, b"PRI * HTTP/2.0\r\n\r\nSN\r\n\r\n", b"P", &[0xff; 4096]] {
+        sent(running.address, bytes);
     }
     run(is_well(running.address));
     running.stop();
+}
+
+/// What the server answers to these bytes and nothing more.
+fn sent(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(bytes).unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    answer
+}
+
+#[test]
+fn other_protocols_are_answered_or_reported() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    let log = Log::new(move |event| heard.lock().unwrap().push((event.name, event.message.to_owned())));
+    let running = Running::with(engine("hetero/bin_linear_p1", None), Access::default(), log);
+    let long = format!("POST /snark.GraphEngine/GetNodeTypes HTTP/1.1\r\nHost: a\r\n\r\n{}", "a".repeat(30_000));
+    let mut expected = Vec::new();
+    for request in ["GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HEAD / HTTP/1.0\r\n\r\n", "GET", &long] {
+        let answer = String::from_utf8(sent(running.address, request.as_bytes())).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 426 Upgrade Required\r\nUpgrade: h2c\r\n"), "{request}: {answer}");
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("Content-Length: {}", body.len())), "{answer}");
+        assert!(body.contains("it needs HTTP/2"), "{answer}");
+        expected.push("the client speaks HTTP/1, but gRPC needs HTTP/2");
+    }
+    for bytes in [&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..], b"\x16"] {
+        assert_eq!(sent(running.address, bytes), b"");
+        expected.push("the client begins with TLS, but this server was started without --tls-cert");
+    }
+    for bytes in [&[0xff; 4096][..], b"PRI * HTTP/2.0\r\n\r\nSN\r\n\r\n", b"ssh-2.0"] {
+        assert_eq!(sent(running.address, bytes), b"");
+        expected.push("the client does not speak HTTP/2");
+    }
+    // Nothing at all is no protocol.
+    assert_eq!(sent(running.address, b""), b"");
+    run(is_well(running.address));
+    let text = running.options.metrics.text();
+    assert!(text.contains("isomorph_connections_total{outcome=\"other_protocol\"} 9\n"), "{text}");
+    running.stop();
+    let told: Vec<String> =
+        told.lock().unwrap().iter().filter(|of| of.0 == "other_protocol").map(|of| of.1.clone()).collect();
+    assert_eq!(told, expected);
 }
 
 #[test]

@@ -22,12 +22,16 @@ pub(crate) enum Column {
     Double(Float64Builder),
     Text(StringBuilder),
     Json(StringBuilder),
+    /// JSON that the syntax stores as text.
+    JsonText(StringBuilder),
     List { items: Box<Column>, item: FieldRef, lengths: Vec<usize>, nulls: NullBufferBuilder },
 }
 
 impl Column {
-    pub fn new(property: &Property) -> Column {
+    /// Creates the column of a property; `json_as_text` says whether texts of the syntax may be JSON.
+    pub fn new(property: &Property, json_as_text: bool) -> Column {
         match &property.kind {
+            ValueKind::Json | ValueKind::Bag if json_as_text => Column::JsonText(StringBuilder::new()),
             ValueKind::Json | ValueKind::Bag => Column::Json(StringBuilder::new()),
             _ => Column::of(&property.data_type),
         }
@@ -53,7 +57,11 @@ impl Column {
     /// Appends a value; returns false if it has another type.
     pub fn push(&mut self, tag: Tag, text: &str) -> bool {
         if tag == Tag::Null {
-            self.push_null();
+            match self {
+                // Null is a JSON value.
+                Column::Json(column) => column.append_value("null"),
+                _ => self.push_null(),
+            }
             return true;
         }
         let is_number = matches!(tag, Tag::Integer | Tag::Float);
@@ -74,7 +82,7 @@ impl Column {
                 json::push_string(&mut quoted, text);
                 column.append_value(quoted);
             }
-            Column::Json(column) => column.append_value(text),
+            Column::Json(column) | Column::JsonText(column) => column.append_value(text),
             Column::List { items, lengths, nulls, .. } if tag == Tag::Json => {
                 let (mut count, mut fits) = (0, true);
                 let read = json::items(text, |raw| {
@@ -112,7 +120,7 @@ impl Column {
             Column::Long(column) => column.append_null(),
             Column::Unsigned(column) => column.append_null(),
             Column::Double(column) => column.append_null(),
-            Column::Text(column) | Column::Json(column) => column.append_null(),
+            Column::Text(column) | Column::Json(column) | Column::JsonText(column) => column.append_null(),
             Column::List { lengths, nulls, .. } => {
                 lengths.push(0);
                 nulls.append_null();
@@ -128,7 +136,7 @@ impl Column {
             Column::Long(column) => Arc::new(column.finish()),
             Column::Unsigned(column) => Arc::new(column.finish()),
             Column::Double(column) => Arc::new(column.finish()),
-            Column::Text(column) | Column::Json(column) => Arc::new(column.finish()),
+            Column::Text(column) | Column::Json(column) | Column::JsonText(column) => Arc::new(column.finish()),
             Column::List { items, item, lengths, nulls } => {
                 let lengths = std::mem::take(lengths);
                 i32::try_from(lengths.iter().sum::<usize>()).ok()?;

@@ -63,6 +63,21 @@ impl JsonStream {
         self.place.clone().offset(self.before + self.at as u64)
     }
 
+    /// Returns the number of bytes before the current position.
+    pub fn offset(&self) -> u64 {
+        self.before + self.at as u64
+    }
+
+    /// Returns the place at a number of bytes.
+    pub fn place_at(&self, offset: u64) -> Place {
+        self.place.clone().offset(offset)
+    }
+
+    /// Returns the rules.
+    pub fn rules(&self) -> JsonRules {
+        self.rules
+    }
+
     /// Creates an error of the syntax at the current position.
     pub fn syntax(&self, message: impl Into<String>) -> Error {
         Error::broken(self.rules.syntax, message).at(self.place())

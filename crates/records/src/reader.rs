@@ -103,6 +103,11 @@ pub trait Syntax: Send + Sync {
         Labels::Never
     }
 
+    /// Whether JSON is stored as text.
+    fn has_json_as_text(&self) -> bool {
+        false
+    }
+
     /// Whether the position of a node is its id if no node has one.
     fn numbers_nodes(&self) -> bool {
         false

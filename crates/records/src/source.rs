@@ -230,7 +230,7 @@ struct Elements<'a> {
 
 impl<'a> Elements<'a> {
     fn new(graph: &'a RecordGraph, table: &'a Table, bare: bool, ends: impl Fn() -> IdColumn) -> Self {
-        let columns = if bare { Vec::new() } else { table.properties.iter().map(Column::new).collect() };
+        let columns = if bare { Vec::new() } else { table.properties.iter().map(|own| Column::new(own, graph.syntax.has_json_as_text())).collect() };
         let ids = [ends(), ends()];
         Elements { graph, table, bare, rows: 0, bytes: 0, ids, directed: BooleanBuilder::new(), columns }
     }

@@ -148,10 +148,10 @@ impl KeyCell<'_> {
     }
 
     fn of(keys: &ArrayRef, row: usize) -> Result<KeyCell<'_>> {
-        let other = || Error::usage("node ids must be integers or texts");
-        match keys.as_primitive_opt::<Int64Type>() {
-            Some(numbers) => Ok(KeyCell::Integer(numbers.value(row))),
-            None => Ok(KeyCell::Text(keys.as_string_opt::<i32>().ok_or_else(other)?.value(row))),
+        match (keys.as_primitive_opt::<Int64Type>(), keys.as_string_opt::<i32>()) {
+            (Some(numbers), _) => Ok(KeyCell::Integer(numbers.value(row))),
+            (_, Some(texts)) => Ok(KeyCell::Text(texts.value(row))),
+            _ => Err(Error::usage("node ids must be integers or texts")),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! What GraphML can store, as data from which plans and the documentation are generated.
 
 use arrow_schema::DataType;
-use isomorph_error::{Error, Kind, Result};
 use isomorph_model::capability::{Capability, Directions, Documents, Scalar, Values};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{Cardinality, Document, KeyKind, Property, ValueKind};
@@ -47,23 +46,4 @@ pub(crate) fn is_of_graph(document: &Document) -> bool {
 /// Returns the documents that are not written.
 pub fn unheld(documents: &[Document]) -> impl Iterator<Item = &Document> {
     documents.iter().filter(|document| !is_of_graph(document))
-}
-
-/// Returns whether XML 1.0 does not allow a character (section 2.2).
-pub(crate) fn is_foreign(character: char) -> bool {
-    matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
-}
-
-/// Checks that XML can represent a text.
-///
-/// # Errors
-/// Returns [`Kind::WouldLose`] if the text contains a character that XML 1.0 does not allow.
-pub fn check_text(text: &str) -> Result<()> {
-    match text.chars().find(|character| is_foreign(*character)) {
-        None => Ok(()),
-        Some(character) => {
-            let code = u32::from(character);
-            Err(Error::new(Kind::WouldLose, format!("XML does not allow the character U+{code:04X} in {text:?}")))
-        }
-    }
 }

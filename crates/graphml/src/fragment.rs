@@ -3,12 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use isomorph_records::xml::{DEPTH, check_reference, check_tag, is_foreign};
 use quick_xml::NsReader;
-use quick_xml::events::{BytesRef, BytesStart, Event};
-use quick_xml::name::{NamespaceResolver, ResolveResult};
-
-use crate::capability::is_foreign;
-use crate::parse::{DEPTH, entity};
+use quick_xml::events::Event;
 
 /// The prefixes that files with yEd's XML declare, and their namespaces.
 pub(crate) const DECLARED: &[(&str, &str)] = &[
@@ -99,76 +96,4 @@ fn rebuilt(text: &str) -> Option<String> {
         }
     }
     matches!(reader.read_event(), Ok(Event::Eof)).then_some(out)
-}
-
-/// Checks that a reference is to an XML character or a predefined entity.
-///
-/// # Errors
-/// Returns a message about the reference.
-pub(crate) fn check_reference(name: &BytesRef<'_>) -> Result<(), String> {
-    let character = name.resolve_char_ref().map_err(|error| error.to_string())?;
-    let word = name.decode().map_err(|error| error.to_string())?;
-    match character.or_else(|| entity(&word)) {
-        Some(character) if !is_foreign(character) => Ok(()),
-        _ => Err(format!("the entity &{word}; is not one of XML's")),
-    }
-}
-
-/// Checks what the parser accepts: invalid names, attributes that are repeated or not separated, `<` in attributes,
-/// undeclared prefixes.
-///
-/// # Errors
-/// Returns a message about the tag.
-pub(crate) fn check_tag(tag: &BytesStart<'_>, namespaces: &NamespaceResolver) -> Result<(), String> {
-    let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
-    let name = tag.name();
-    if !is_name(name.into_inner()) {
-        return Err(format!("{:?} is not an element name", shown(name.into_inner())));
-    }
-    if let ResolveResult::Unknown(prefix) = namespaces.resolve_element(name).0 {
-        return Err(format!("the prefix {} is not declared", shown(&prefix)));
-    }
-    let mut names = Vec::new();
-    for attribute in tag.attributes().with_checks(false) {
-        let attribute = attribute.map_err(|error| error.to_string())?;
-        let key = attribute.key;
-        if !is_name(key.into_inner()) || attribute.value.contains(&b'<') {
-            return Err(format!("the attribute {:?} is not well-formed", shown(key.into_inner())));
-        }
-        if let ResolveResult::Unknown(prefix) = namespaces.resolve_attribute(key).0 {
-            return Err(format!("the prefix {} is not declared", shown(&prefix)));
-        }
-        let value = attribute.unescape_value().map_err(|error| error.to_string())?;
-        if value.contains(is_foreign) {
-            return Err(format!("the attribute {:?} has a character that XML does not allow", shown(key.into_inner())));
-        }
-        names.push(key.into_inner());
-    }
-    names.sort_unstable();
-    if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
-        return Err(format!("the attribute {} occurs twice", shown(twice[0])));
-    }
-    // The quotation mark that opened the attribute.
-    let mut open = None;
-    let mut bytes = tag.iter().peekable();
-    while let Some(byte) = bytes.next() {
-        match open {
-            None if matches!(byte, b'"' | b'\'') => open = Some(byte),
-            Some(mark) if byte == mark => {
-                open = None;
-                if bytes.peek().is_some_and(|next| !next.is_ascii_whitespace()) {
-                    return Err("there is no space between two attributes".to_owned());
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// Returns whether bytes are a name; only ASCII characters are checked.
-fn is_name(name: &[u8]) -> bool {
-    let begins = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
-    let is_within = |byte: &u8| begins(*byte) || byte.is_ascii_digit() || matches!(byte, b':' | b'-' | b'.');
-    name.first().is_some_and(|byte| begins(*byte)) && name.iter().all(is_within)
 }

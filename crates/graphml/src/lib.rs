@@ -4,7 +4,6 @@
 mod capability;
 mod columns;
 mod fragment;
-mod guard;
 mod hyperedges;
 mod keys;
 mod parse;
@@ -14,6 +13,7 @@ mod survey;
 mod validate;
 mod write;
 
-pub use capability::{CAPABILITY, check_text, holds, unheld};
+pub use capability::{CAPABILITY, holds, unheld};
+pub use isomorph_records::xml::check_text;
 pub use source::{GraphMl, OpenOptions, detect};
 pub use write::GraphMlWriter;

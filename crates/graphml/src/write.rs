@@ -11,10 +11,11 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::json::{self, Members};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{Batch, Delivery, Direction, EdgeBatch, Ends, Graph, NodeBatch, Property, Sink, Written};
+use isomorph_records::xml::push_escaped as escape;
 use isomorph_storage::Staging;
 use isomorph_tables::PackedWriter;
 
-use crate::capability::{check_text, holds, is_of_graph};
+use crate::capability::{holds, is_of_graph};
 use crate::fragment::{declarations, is_fragment};
 use crate::survey::{ATTRIBUTE, YFILES};
 
@@ -276,31 +277,6 @@ fn push_infinite(out: &mut String, value: f64) {
     } else {
         "-INF"
     });
-}
-
-/// Appends text; in attributes, blanks other than spaces are escaped, because readers replace them with spaces.
-fn escape(out: &mut String, text: &str, in_attribute: bool) -> Result<()> {
-    let is_plain = |byte: u8| {
-        !matches!(byte, b'&' | b'<' | b'>' | b'"') && (byte >= b' ' || byte == b'\n' && !in_attribute) && byte != 0xef
-    };
-    if text.bytes().all(is_plain) {
-        out.push_str(text);
-        return Ok(());
-    }
-    check_text(text)?;
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\r' => out.push_str("&#13;"),
-            '\n' if in_attribute => out.push_str("&#10;"),
-            '\t' if in_attribute => out.push_str("&#9;"),
-            _ => out.push(character),
-        }
-    }
-    Ok(())
 }
 
 impl Sink for GraphMlWriter<'_> {

@@ -116,6 +116,7 @@ impl Driver for GraphAr {
             is_relation: write::is_relation,
             is_edge: write::is_edge_type,
             is_property: write::is_property_name,
+            is_edge_property: None,
             is_label: write::is_label,
             wide_keys: false,
             reserved_prefix: RESERVED,

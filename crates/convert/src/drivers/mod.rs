@@ -5,6 +5,7 @@ mod deepgnn;
 mod edgelist;
 mod flat;
 mod graphar;
+mod graphfile;
 mod graphlake;
 mod graphml;
 mod nock;
@@ -18,7 +19,7 @@ use crate::driver::Format;
 pub use rdf::RdfOptions;
 
 /// In detection order.
-pub(crate) static STANDARD: [Format; 12] = [
+pub(crate) static STANDARD: [Format; 16] = [
     Format::GRAPHAR,
     Format::NOCK,
     Format::ANNNET,
@@ -27,6 +28,10 @@ pub(crate) static STANDARD: [Format; 12] = [
     Format::GRAPHLAKE,
     Format::GRAPHML,
     Format::RDF,
+    Format::KGX,
+    Format::NODELINK,
+    Format::GEXF,
+    Format::GML,
     // What the others do not know: tables in a directory, explained by a mapping file or by their names and headers.
     Format::PARQUET,
     Format::CSV,
@@ -50,6 +55,14 @@ impl Format {
     pub const GRAPHLAKE: Format = Format::new(&graphlake::GraphLake);
     /// GraphML: XML with nodes and edges.
     pub const GRAPHML: Format = Format::new(&graphml::GraphMl);
+    /// KGX JSON: a list of nodes and a list of edges from subject to object.
+    pub const KGX: Format = Format::new(&graphfile::GraphFile::Kgx);
+    /// Node-link JSON: a list of nodes and a list of edges.
+    pub const NODELINK: Format = Format::new(&graphfile::GraphFile::NodeLink);
+    /// GEXF: XML with nodes and edges.
+    pub const GEXF: Format = Format::new(&graphfile::GraphFile::Gexf);
+    /// GML: nested pairs of keys and values.
+    pub const GML: Format = Format::new(&graphfile::GraphFile::Gml);
     /// RDF: a text in one of six syntaxes.
     pub const RDF: Format = Format::new(&rdf::Rdf);
     /// Tables in Parquet: a file for each type.

@@ -33,7 +33,9 @@ pub struct Allowed {
     pub is_edge: fn(&str, &str, &str) -> bool,
     /// The same for a property.
     pub is_property: fn(&str) -> bool,
-    /// The same for a label.
+    /// The same for a property of edges, if others are allowed there.
+    pub is_edge_property: Option<fn(&str) -> bool>,
+    /// Whether a name is allowed for a label.
     pub is_label: fn(&str) -> bool,
     /// Whether keys can be integers from 2^63 on.
     pub wide_keys: bool,
@@ -52,6 +54,7 @@ impl Allowed {
             is_relation: |_| true,
             is_edge: |_, _, _| true,
             is_property: |_| true,
+            is_edge_property: None,
             is_label: |_| true,
             wide_keys: true,
             reserved_prefix: "",
@@ -103,7 +106,8 @@ impl Fitting {
         }
         for ty in &mut fitted.edges {
             let names: Vec<String> = ty.properties.iter().map(|property| property.name.clone()).collect();
-            let names = given(names.iter().map(String::as_str), allowed.is_property, allowed.reserved_prefix);
+            let is_allowed = allowed.is_edge_property.unwrap_or(allowed.is_property);
+            let names = given(names.iter().map(String::as_str), is_allowed, allowed.reserved_prefix);
             let mut of = String::new();
             if let Relation::Fixed(relation) = &mut ty.relation {
                 of.clone_from(relation);

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 /// Maximum length of one tag or text, in bytes.
-pub(crate) const LONGEST: usize = 64 << 20;
+pub const LONGEST: usize = 64 << 20;
 
 /// Counts the bytes since the last event.
 pub(crate) struct Guard<R> {

@@ -1,0 +1,73 @@
+//! GEXF: the XML of Gephi, which NetworkX reads and writes.
+
+mod attributes;
+mod read;
+pub mod rules;
+mod write;
+
+use arrow_schema::DataType;
+use isomorph_error::Result;
+use isomorph_model::{Cardinality, Property, ValueKind};
+use isomorph_records::{Form, Reader, RecordRules, Syntax, xml};
+use isomorph_storage::Location;
+use isomorph_tables::PackedFile;
+
+/// In [`Property::declared`]: what of an element a property is, if it is not one of its declared attributes.
+pub(crate) const ATTRIBUTE: &str = "gexf.attribute";
+/// In [`Property::declared`]: that the values of an attribute have times, and their type.
+pub(crate) const DYNAMIC: &str = "gexf.dynamic";
+
+/// GEXF 1.1 to 1.3.
+pub struct Gexf;
+
+impl Syntax for Gexf {
+    fn name(&self) -> &'static str {
+        "GEXF"
+    }
+
+    fn rules(&self) -> RecordRules {
+        RecordRules { id: &rules::ID, end: &rules::END, value: &rules::VALUE, mixed: &rules::ID }
+    }
+
+    fn reader(&self, file: &PackedFile) -> Result<Box<dyn Reader>> {
+        Ok(Box::new(read::GexfReader::new(file)?))
+    }
+
+    fn has_json_as_text(&self) -> bool {
+        true
+    }
+}
+
+impl Gexf {
+    /// Returns whether the file at `location` begins like GEXF.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn detect(location: &Location) -> Result<bool> {
+        Ok(xml::begins_with(&crate::detect::beginning(location)?, "gexf"))
+    }
+
+    /// Returns what writes it.
+    pub fn form() -> Box<dyn Form> {
+        Box::new(write::GexfForm::default())
+    }
+
+    /// Returns whether values of a property are written as they are. JSON is written as text.
+    pub fn holds(property: &Property) -> bool {
+        let is_json = matches!(property.kind, ValueKind::Json | ValueKind::Bag) && property.data_type == DataType::Utf8;
+        let is_plain = property.kind == ValueKind::Plain
+            && matches!(property.data_type, DataType::Boolean | DataType::Int64 | DataType::Float64 | DataType::Utf8);
+        property.cardinality == Cardinality::Single && (is_json || is_plain)
+    }
+}
+
+/// Returns the name of an element or attribute that a property is, instead of a declared attribute. By its name alone only the
+/// weight of edges, a double, is one: texts called `label` would be declared under this name otherwise.
+pub(crate) fn attribute_of(property: &Property, of_node: bool) -> Option<&str> {
+    let own = property.declared.get(ATTRIBUTE).map(String::as_str);
+    own.or_else(|| match (property.name.as_str(), &property.data_type, &property.kind) {
+        ("label", DataType::Utf8, ValueKind::Plain) => Some("label"),
+        ("weight", DataType::Float64, ValueKind::Plain) if !of_node => Some("weight"),
+        _ => None,
+    })
+}

@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
+mod check;
+mod columns;
+mod kinds;
+pub mod json;
+mod reader;
+mod slots;
+mod source;
+mod survey;
+pub mod values;
+mod write;
+pub mod xml;
+
+pub use check::{check_ids, repeats};
+pub use reader::{Head, Item, Labels, OpenOptions, Reader, RecordRules, Syntax};
+pub use slots::{Id, Record, Slot, Slots, Tag};
+pub use source::{EDGE, NODE, RecordGraph};
+pub use write::{Cell, Cells, EdgeRow, Form, KeyCell, RecordWriter};

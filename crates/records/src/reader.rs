@@ -1,0 +1,137 @@
+//! What a syntax implements, and what it gives beside records.
+
+use std::collections::BTreeMap;
+
+use isomorph_error::{Error, Findings, Place, Result, Rule};
+use isomorph_model::{Document, Graph};
+use isomorph_storage::{Budget, Scratch};
+use isomorph_tables::PackedFile;
+
+use crate::slots::Record;
+
+/// What was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Item {
+    /// A node.
+    Node,
+    /// An edge.
+    Edge,
+}
+
+/// What a file states about the graph; complete when the last record was read.
+#[derive(Debug, Clone, Default)]
+pub struct Head {
+    /// Whether edges that do not say it are directed.
+    pub directed: bool,
+    /// The name of the graph.
+    pub name: Option<String>,
+    /// Documents of the graph.
+    pub documents: Vec<Document>,
+    /// What the format needs to write the same file again.
+    pub metadata: BTreeMap<String, String>,
+    /// What was recognised, and from what: pairs of subject and fact.
+    pub recognised: Vec<(String, String)>,
+    /// Rules that are broken without being an error.
+    pub findings: Findings,
+}
+
+/// Reads the records of one file.
+pub trait Reader: Send {
+    /// Reads the next record; `None` at the end.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or breaks a rule of the syntax.
+    fn next(&mut self, record: &mut Record) -> Result<Option<Item>>;
+
+    /// Returns the place of the current record.
+    fn place(&self) -> Place;
+
+    /// Returns what the file states about the graph, after the last record.
+    fn head(&mut self) -> Head;
+}
+
+/// The rules that records of every syntax obey.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordRules {
+    /// Node ids are unique, and every node has one.
+    pub id: &'static Rule,
+    /// Edges end in nodes.
+    pub end: &'static Rule,
+    /// Values have the type that was declared or surveyed.
+    pub value: &'static Rule,
+    /// Ids are all integers, or all texts; a warning.
+    pub mixed: &'static Rule,
+}
+
+/// Whether an attribute may be the key of nodes whose ids are their positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Labels {
+    /// Ids are keys.
+    Never,
+    /// The attribute with this name is, if every node has another text there, or if the sidecar says so.
+    Usual(&'static str),
+    /// The attribute with this name is, if the sidecar says so.
+    Sidecar(&'static str),
+}
+
+impl Labels {
+    /// Returns the name of the attribute.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Labels::Never => None,
+            Labels::Usual(name) | Labels::Sidecar(name) => Some(name),
+        }
+    }
+}
+
+/// A syntax.
+pub trait Syntax: Send + Sync {
+    /// Its name for display.
+    fn name(&self) -> &'static str;
+
+    /// Its rules for records.
+    fn rules(&self) -> RecordRules;
+
+    /// Starts to read a file.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be decompressed.
+    fn reader(&self, file: &PackedFile) -> Result<Box<dyn Reader>>;
+
+    /// Whether an attribute may be the key.
+    fn labels(&self) -> Labels {
+        Labels::Never
+    }
+
+    /// Whether JSON is stored as text.
+    fn has_json_as_text(&self) -> bool {
+        false
+    }
+
+    /// Whether the position of a node is its id if no node has one.
+    fn numbers_nodes(&self) -> bool {
+        false
+    }
+}
+
+/// Options for opening a file.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// The graph that was written, if a sidecar describes it: types that the text does not state.
+    pub shown: Option<Graph>,
+    /// Memory for checks.
+    pub budget: Budget,
+    /// Temporary files.
+    pub scratch: Option<Scratch>,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        OpenOptions { shown: None, budget: Budget::of_this_machine(), scratch: None }
+    }
+}
+
+/// Creates an error of a record.
+pub(crate) fn wrong(rule: &'static Rule, message: impl Into<String>, reader: &dyn Reader) -> Error {
+    Error::broken(rule, message).at(reader.place())
+}

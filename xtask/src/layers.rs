@@ -17,7 +17,10 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("errors, and the files of tests", &["error", "fixtures"]),
     layer("model and storage", &["model", "storage"]),
     layer("tables, clients of object stores, graphs for tests", &["network", "tables", "zoo"]),
-    layer("formats", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "rdf", "edgelist", "graphml", "flat"]),
+    layer(
+        "formats",
+        &["graphar", "nock", "deepgnn", "graphlake", "annnet", "rdf", "edgelist", "graphml", "flat", "neo4j", "psl"],
+    ),
     layer("what any format is read through", &["dataset"]),
     layer("what works over any format", &["convert", "sampling"]),
     layer("services", &["server"]),

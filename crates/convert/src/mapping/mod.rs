@@ -47,7 +47,7 @@ use serde::{Deserialize, Serialize};
 pub use coerce::{Allowed, Converted, Fitting};
 pub use declare::{declared, says_itself};
 pub use described_nodes::Described;
-pub use graph_as_rdf::{AsStatements, Lifter, Lifting, Lowered, LoweredText, Native};
+pub use graph_as_rdf::{EdgeProperties, Lifter, Lifting, Lowered, LoweredText, Native, in_form};
 pub use implied_ends::{Completed, Completion};
 pub use names::Names;
 pub use numbered::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};

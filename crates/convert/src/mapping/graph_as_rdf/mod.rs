@@ -5,6 +5,7 @@
 //! quads: it needs parallel edges to be adjacent, and a sink can request this order. On the way back, [`Lowered`]
 //! collects the triples of each subject: in memory if they fit, otherwise by sorting.
 
+mod edge_forms;
 mod in_memory;
 mod lifter;
 mod lowered;
@@ -24,10 +25,10 @@ use isomorph_model::faces::{BASE, holds};
 use isomorph_model::{EndForm, Graph, KeyKind, Tables as Scanned, xsd};
 use serde::{Deserialize, Serialize};
 
+pub use edge_forms::{EdgeProperties, in_form};
 pub use lifter::Lifter;
 pub use lowered::Lowered;
 pub use native::Native;
-pub use statements::AsStatements;
 pub use text::LoweredText;
 
 /// The node types and the edge types in a scan of `tables`.
@@ -64,6 +65,9 @@ pub struct Lifting {
     /// Whether properties of edges are about statements (`rdf:Statement`), for texts without triple terms.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub statements: bool,
+    /// How properties of edges are written instead, if neither as statements nor with triple terms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_properties: Option<EdgeProperties>,
     /// Whether 32-bit floats in JSON have the digits of the equal 64-bit number; earlier versions wrote the shortest
     /// digits.
     #[serde(default)]
@@ -96,7 +100,25 @@ impl Lifting {
                 return Err(Error::new(Kind::Unsupported, what).at(Place::field(format!("{of}.{}", property.name))));
             }
         }
-        Ok(Lifting { graph: graph.clone(), base: base.to_owned(), statements: false, wide_floats: true })
+        Ok(Lifting {
+            graph: graph.clone(),
+            base: base.to_owned(),
+            statements: false,
+            edge_properties: None,
+            wide_floats: true,
+        })
+    }
+
+    /// Sets how properties of edges are written without triple terms.
+    pub(crate) fn write_as(&mut self, form: EdgeProperties) {
+        // Earlier versions read statements.
+        self.statements = form == EdgeProperties::Reification;
+        self.edge_properties = Some(form).filter(|form| *form != EdgeProperties::Reification);
+    }
+
+    /// How properties of edges are written; `None` if they have reifiers of triple terms.
+    pub fn edge_form(&self) -> Option<EdgeProperties> {
+        if self.statements { Some(EdgeProperties::Reification) } else { self.edge_properties }
     }
 
     /// Prefixes for texts: the base, each node type whose name is a valid prefix, and the namespaces of literal types.

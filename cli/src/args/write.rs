@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::convert::{
-    Clash, EdgeProperties, Format, Hyperedges, NodeTypes, RdfMode, Registry, TypesFrom, Typing, WriteOptions,
+    Clash, EdgeProperties, Format, Hyperedges, IriMap, NodeTypes, RdfMode, Registry, TypesFrom, Typing, WriteOptions,
 };
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
@@ -134,6 +134,10 @@ pub struct TargetArgs {
     /// each edge, or not at all. drop implies --lossy [default: reification]
     #[arg(long, value_name = "HOW", value_parser = edge_properties_parser(), requires = "rdf")]
     pub edge_properties: Option<EdgeProperties>,
+    /// Property graphs → RDF text, RDF → typed graphs: JSON with the names of types, properties and relations, how the
+    /// IRIs of nodes begin, and the IRIs of a vocabulary for them; see docs/mapping.md [default: IRIs below --base]
+    #[arg(long, value_name = "FILE")]
+    pub iri_map: Option<String>,
     /// annnet: also write cache/csr.zarr and cache/csc.zarr, edges by their ends for fast look-ups
     #[arg(long)]
     pub cache: bool,
@@ -201,6 +205,16 @@ impl TargetArgs {
             (_, Some(_)) => Err(Error::usage("--edge-properties applies to --rdf 1.1; RDF 1.2 has triple terms")),
             (_, None) => Ok(None),
         }
+    }
+
+    /// Returns the IRIs of a vocabulary.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or is no such map.
+    pub fn iri_map(&self) -> Result<Option<IriMap>> {
+        let Some(path) = &self.iri_map else { return Ok(None) };
+        let text = std::fs::read_to_string(path).map_err(|error| Error::from(error).at(path.as_str()))?;
+        IriMap::parse(&text).map(Some).map_err(|error| error.at(path.as_str()))
     }
 
     /// Returns how a graph without a schema is typed.

@@ -122,7 +122,7 @@ pub fn convert(
         Some(record) => {
             // Without a sidecar nobody reads triples that only isomorph understands.
             let helpers = options.rdf_1_1.is_none() || !options.loses();
-            let quads = in_form(plan.to.quads(&staging, &job)?, record, helpers);
+            let quads = in_form(plan.to.quads(&staging, &job)?, record, helpers)?;
             Box::new(Lifter::new(quads, record, resources, progress)) as Box<dyn Sink>
         }
         None if plan.to.shape() == Shape::Triples => {

@@ -7,7 +7,7 @@ use isomorph_model::Graph;
 use isomorph_storage::{Budget, Resources};
 
 use crate::driver::Format;
-use crate::mapping::{EdgeProperties, NodeTypes};
+use crate::mapping::{EdgeProperties, IriMap, NodeTypes};
 use crate::registry::Registry;
 use crate::settings::{Setting, Settings};
 
@@ -178,6 +178,8 @@ pub struct ConvertOptions {
     pub rdf_mode: Option<RdfMode>,
     /// If RDF text must be RDF 1.1, which has no triple terms: how properties of edges are written.
     pub rdf_1_1: Option<EdgeProperties>,
+    /// Names and the IRIs of a vocabulary, for property graphs that become RDF text, and RDF that becomes a typed graph.
+    pub iri_map: Option<IriMap>,
     /// Layout.
     pub write: WriteOptions,
 }

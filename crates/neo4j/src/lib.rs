@@ -13,6 +13,7 @@ mod schema;
 mod source;
 mod spelled;
 mod table;
+mod validate;
 mod value;
 mod write;
 

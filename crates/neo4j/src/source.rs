@@ -13,13 +13,13 @@ use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, Key, KeyKind, LabelVocabulary, NodeBatch, NodeId, Part,
     Request, Side, Source, Tables, part,
 };
-use isomorph_storage::Location;
+use isomorph_storage::{Budget, Location};
 use isomorph_tables::PackedFile;
 
 use crate::item::{Edge, Item, Items, Node};
 use crate::schema::{Schema, key_names};
 use crate::table::{Column, Rows};
-use crate::{Form, OpenOptions, apoc, cypher, rules};
+use crate::{Form, OpenOptions, apoc, cypher, rules, validate};
 
 /// Maximum number of rows in a batch.
 const ROWS: usize = 1 << 16;
@@ -42,9 +42,18 @@ pub struct Records {
     keys: Vec<String>,
     /// What the labels and ids of a file of APOC mean, see [`apoc::Lines`].
     types: Option<bool>,
+    budget: Budget,
 }
 
 impl Records {
+    /// The records, from the first on.
+    ///
+    /// # Errors
+    /// If the file cannot be unpacked.
+    pub(crate) fn items(&self) -> Result<Box<dyn Items>> {
+        items(&self.file, self.form, self.types)
+    }
+
     /// Opens the text at `location`. Without a known graph it is read once.
     ///
     /// # Errors
@@ -57,7 +66,8 @@ impl Records {
             None => Schema::surveyed(items(&file, form, None)?.as_mut())?,
         };
         let keys = key_names(&schema.graph);
-        Ok(Records { file, form, schema, keys, types })
+        let budget = options.budget.clone().unwrap_or_else(Budget::of_this_machine);
+        Ok(Records { file, form, schema, keys, types, budget })
     }
 
     /// The records of these types, in the order of the text; all if `None`.
@@ -368,5 +378,9 @@ impl Source for Records {
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {
         Some(self)
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        validate::validate(self, &self.budget, findings)
     }
 }

@@ -15,6 +15,7 @@ pub const CAPABILITY: Capability = Capability {
     node_types: true,
     edge_types: true,
     keys: &[KeyKind::Int, KeyKind::Utf8, KeyKind::Row],
+    order: true,
     labels: true,
     nodes: TRUTH,
     edges: TRUTH,

@@ -73,9 +73,13 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
         labels_from_type: args.target.labels_from.is_some(),
         rdf_mode: args.target.rdf_mode,
         rdf_1_1: args.target.rdf_1_1()?,
+        iri_map: args.target.iri_map()?,
         base: args.open.base.clone(),
         ..ConvertOptions::default()
     };
+    if let (Some(map), Some(types)) = (&options.iri_map, &mut options.node_types) {
+        types.names.extend(map.type_names());
+    }
     let to = match target_format(&opened, &destination, &options) {
         Err(_) if printed.is_some() => {
             return Err(Error::usage("standard output has no name from which to choose a format")

@@ -68,7 +68,8 @@ impl Driver for Records {
     }
 
     fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let own = options.get::<Opening>();
+        let mut own = options.get::<Opening>().into_owned();
+        own.budget = options.resources.as_ref().map(|resources| resources.budget.clone());
         Ok(Arc::new(isomorph_neo4j::Records::open(location, self.0, &own)?))
     }
 

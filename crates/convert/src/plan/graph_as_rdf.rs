@@ -27,9 +27,13 @@ impl Plan {
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let mut record = Lifting::of(graph, options.base.as_deref())?;
         if let Some(syntax) = syntax {
+            record.iri_map.clone_from(&options.iri_map);
+            record.vocabulary()?;
             check(&record, syntax)?;
             self.line("everything", format!("one text of {syntax}"));
             self.describe_edges(&mut record, syntax, (source, destination), options)?;
+        } else if options.iri_map.is_some() {
+            return Err(Error::usage(format!("--iri-map applies to RDF text; the output format is {}", self.to)));
         } else if options.rdf_1_1.is_some() {
             return Err(Error::usage(format!("--rdf applies to RDF text; the output format is {}", self.to)));
         }

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Lifting;
 use super::statements::{AsStatements, FromStatements};
+use super::{InVocabulary, Vocabulary};
 
 /// How RDF 1.1 states properties of edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -104,13 +105,24 @@ fn is_reifier(subject: &str) -> bool {
 }
 
 /// Puts the form of `record` in front of `sink`. If `helpers` is false, positions of nodes and missing directions are not written.
-pub fn in_form<'a>(sink: Box<dyn QuadSink + 'a>, record: &Lifting, helpers: bool) -> Box<dyn QuadSink + 'a> {
+///
+/// # Errors
+/// If the record has a vocabulary whose IRIs begin like others.
+pub fn in_form<'a>(sink: Box<dyn QuadSink + 'a>, record: &Lifting, helpers: bool) -> Result<Box<dyn QuadSink + 'a>> {
     let form: Box<dyn QuadSink + 'a> = match record.edge_form() {
-        None => return sink,
+        None => return in_vocabulary(sink, record),
         Some(EdgeProperties::Reification) => Box::new(AsStatements(sink)),
         Some(form) => Box::new(AsForm { inner: sink, form, base: record.base.clone(), name: String::new() }),
     };
-    if helpers { form } else { Box::new(WithoutHelpers { inner: form, waiting: None }) }
+    let form = if helpers { form } else { Box::new(WithoutHelpers { inner: form, waiting: None }) };
+    in_vocabulary(form, record)
+}
+
+fn in_vocabulary<'a>(sink: Box<dyn QuadSink + 'a>, record: &Lifting) -> Result<Box<dyn QuadSink + 'a>> {
+    Ok(match record.vocabulary()? {
+        Some(vocabulary) => Box::new(InVocabulary::new(sink, vocabulary)),
+        None => sink,
+    })
 }
 
 /// Writes predicates or graphs of edges instead of reifiers, or nothing.
@@ -213,8 +225,14 @@ impl QuadSink for WithoutHelpers<'_> {
     }
 }
 
-/// Reads a form as reifiers of triple terms.
-pub(super) enum FromForm {
+/// Reads what was written as a lifted graph: a form as reifiers of triple terms, IRIs of a vocabulary as those below the base.
+pub(super) struct FromForm {
+    reading: Reading,
+    vocabulary: Option<Vocabulary>,
+}
+
+/// Reads a form.
+enum Reading {
     /// Nothing is changed.
     Terms,
     Statements(FromStatements),
@@ -228,12 +246,13 @@ impl FromForm {
     /// # Errors
     /// If nothing of the budget is left.
     pub fn of(record: &Lifting, budget: &Budget) -> Result<FromForm> {
-        Ok(match record.edge_form() {
-            None | Some(EdgeProperties::Drop) => FromForm::Terms,
-            Some(EdgeProperties::Reification) => FromForm::Statements(FromStatements::new(budget)?),
-            Some(EdgeProperties::Singleton) => FromForm::Singleton,
-            Some(EdgeProperties::NamedGraph) => FromForm::NamedGraph,
-        })
+        let reading = match record.edge_form() {
+            None | Some(EdgeProperties::Drop) => Reading::Terms,
+            Some(EdgeProperties::Reification) => Reading::Statements(FromStatements::new(budget)?),
+            Some(EdgeProperties::Singleton) => Reading::Singleton,
+            Some(EdgeProperties::NamedGraph) => Reading::NamedGraph,
+        };
+        Ok(FromForm { reading, vocabulary: record.vocabulary()? })
     }
 
     /// Takes a quad and passes on the result.
@@ -241,15 +260,35 @@ impl FromForm {
     /// # Errors
     /// Returns the errors of `take`; also if what is held does not fit into memory.
     pub fn take(&mut self, quad: Quad<'_>, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        match &self.vocabulary {
+            Some(vocabulary) => self.reading.take(quad, &mut |quad| vocabulary.back(quad, take)),
+            None => self.reading.take(quad, take),
+        }
+    }
+
+    /// Finishes after the last quad.
+    ///
+    /// # Errors
+    /// If a statement is incomplete.
+    pub fn finish(self) -> Result<()> {
+        match self.reading {
+            Reading::Statements(statements) => statements.finish(),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Reading {
+    fn take(&mut self, quad: Quad<'_>, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
         let (name, predicate) = match self {
-            FromForm::Terms => return take(quad),
-            FromForm::Statements(statements) => return statements.take(quad, take),
-            FromForm::Singleton if quad.predicate == SINGLETON_OF => return Ok(()),
-            FromForm::Singleton => match split_mark(quad.predicate) {
+            Reading::Terms => return take(quad),
+            Reading::Statements(statements) => return statements.take(quad, take),
+            Reading::Singleton if quad.predicate == SINGLETON_OF => return Ok(()),
+            Reading::Singleton => match split_mark(quad.predicate) {
                 Some((predicate, name)) => (Some(name), predicate),
                 None => (None, quad.predicate),
             },
-            FromForm::NamedGraph => (quad.graph.and_then(split_mark).map(|(_, name)| name), quad.predicate),
+            Reading::NamedGraph => (quad.graph.and_then(split_mark).map(|(_, name)| name), quad.predicate),
         };
         if let (Some(name), Object::Term(object)) = (name, quad.object) {
             let mut triple = String::new();
@@ -261,17 +300,6 @@ impl FromForm {
         match split_mark(quad.subject) {
             Some((_, name)) => take(Quad { subject: &format!("_:{name}"), ..quad }),
             None => take(quad),
-        }
-    }
-
-    /// Finishes after the last quad.
-    ///
-    /// # Errors
-    /// If a statement is incomplete.
-    pub fn finish(self) -> Result<()> {
-        match self {
-            FromForm::Statements(statements) => statements.finish(),
-            _ => Ok(()),
         }
     }
 }
@@ -327,7 +355,7 @@ mod tests {
             let mut record = Lifting::of(&graph, Some("urn:b:")).unwrap();
             record.write_as(form);
             let kept = Kept::default();
-            let mut sink = in_form(Box::new(kept.clone()), &record, true);
+            let mut sink = in_form(Box::new(kept.clone()), &record, true).unwrap();
             for (subject, predicate, object) in quads {
                 sink.quad(&Quad { subject, predicate, object, graph: None }).unwrap();
             }
@@ -381,7 +409,7 @@ mod tests {
             record
         };
         let kept = Kept::default();
-        let mut sink = in_form(Box::new(kept.clone()), &record, false);
+        let mut sink = in_form(Box::new(kept.clone()), &record, false).unwrap();
         let triple = "<<( <urn:s> <urn:p> <urn:o> )>>";
         let other = "_:e0123456789abcdefghijKM";
         for (subject, predicate, object) in [

@@ -75,7 +75,7 @@ impl InMemory {
                 filling.columns.take(&quad);
                 filling.count(0)
             };
-            if record.edge_form().is_none() {
+            if record.edge_form().is_none() && record.iri_map.is_none() {
                 return read(&mut put);
             }
             let mut form = FromForm::of(record, budget)?;

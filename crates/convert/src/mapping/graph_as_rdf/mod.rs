@@ -25,6 +25,8 @@ use isomorph_model::faces::{BASE, holds};
 use isomorph_model::{EndForm, Graph, KeyKind, Tables as Scanned, xsd};
 use serde::{Deserialize, Serialize};
 
+use super::{InVocabulary, IriMap, Vocabulary};
+
 pub use edge_forms::{EdgeProperties, in_form};
 pub use lifter::Lifter;
 pub use lowered::Lowered;
@@ -68,6 +70,9 @@ pub struct Lifting {
     /// How properties of edges are written instead, if neither as statements nor with triple terms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge_properties: Option<EdgeProperties>,
+    /// The IRIs of a vocabulary, instead of those below the base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iri_map: Option<IriMap>,
     /// Whether 32-bit floats in JSON have the digits of the equal 64-bit number; earlier versions wrote the shortest
     /// digits.
     #[serde(default)]
@@ -105,6 +110,7 @@ impl Lifting {
             base: base.to_owned(),
             statements: false,
             edge_properties: None,
+            iri_map: None,
             wide_floats: true,
         })
     }
@@ -114,6 +120,14 @@ impl Lifting {
         // Earlier versions read statements.
         self.statements = form == EdgeProperties::Reification;
         self.edge_properties = Some(form).filter(|form| *form != EdgeProperties::Reification);
+    }
+
+    /// The map to the vocabulary, if there is one.
+    ///
+    /// # Errors
+    /// Returns [`Kind::Usage`] if its IRIs begin like the others.
+    pub fn vocabulary(&self) -> Result<Option<Vocabulary>> {
+        self.iri_map.as_ref().map(|map| Vocabulary::of(map, &self.graph, &self.base)).transpose()
     }
 
     /// How properties of edges are written; `None` if they have reifiers of triple terms.
@@ -129,8 +143,12 @@ impl Lifting {
             |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
         let types = self.graph.nodes.iter().map(|ty| ty.name.as_str());
         let types = types.filter(|name| is_plain(name) && known.iter().all(|(known, _)| known != name));
-        let types: Vec<_> = types.map(|name| (name.to_owned(), format!("{}{name}/", self.base))).collect();
-        known.into_iter().chain([(String::new(), self.base.clone())]).chain(types).collect()
+        let map = self.iri_map.clone().unwrap_or_default();
+        let types = types.filter(|name| !map.prefixes.contains_key(*name));
+        let start = |name: &str| map.keys.get(name).cloned().unwrap_or_else(|| format!("{}{name}/", self.base));
+        let types: Vec<_> = types.map(|name| (name.to_owned(), start(name))).collect();
+        let base = (String::new(), self.base.clone());
+        known.into_iter().chain(map.prefixes.clone()).chain([base]).chain(types).collect()
     }
 }
 

@@ -70,7 +70,8 @@ fn printed(home: &Home, command: &str) -> String {
             read(name).lines().take(count).map(|line| format!("{line}\n")).collect()
         }
         ["ls", name] => {
-            let entries = fs::read_dir(home.at(name)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            let entries =
+                fs::read_dir(home.at(name)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
             let mut names: Vec<String> = entries.filter(|name| !name.starts_with('.')).collect();
             names.sort();
             names.join("  ") + "\n"

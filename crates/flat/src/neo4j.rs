@@ -157,8 +157,22 @@ pub(crate) fn labels(ty: &str, labels: Option<&LabelColumn>, rows: usize, file: 
 
 const OTHERS: &str = "--to cypher, --to apoc    write another format of Neo4j";
 
+/// Whether values of a type are spelled here, as Neo4j reads them: its parser of times wants a `T`, and infinity is `Infinity`.
+pub(crate) fn is_spelled(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::List(_) | DataType::Float32 | DataType::Float64 | DataType::Timestamp(..))
+}
+
+/// A column as Neo4j reads it: lists are texts with `;` between items.
+pub(crate) fn as_read(column: &ArrayRef, name: &str) -> Result<ArrayRef> {
+    match column.data_type() {
+        DataType::List(_) => joined(column, name),
+        data_type if is_spelled(data_type) => Ok(Arc::new(spelled(column)?)),
+        _ => Ok(Arc::clone(column)),
+    }
+}
+
 /// A column of lists as texts with `;` between items.
-pub(crate) fn joined(lists: &ArrayRef, name: &str) -> Result<ArrayRef> {
+fn joined(lists: &ArrayRef, name: &str) -> Result<ArrayRef> {
     let refused = |what: String| Err(Error::new(Kind::WouldLose, what).at(Place::field(name)).hint(OTHERS));
     let Some(lists) = lists.as_list_opt::<i32>() else { return Ok(Arc::clone(lists)) };
     let mut texts = StringBuilder::new();
@@ -192,7 +206,16 @@ pub(crate) fn joined(lists: &ArrayRef, name: &str) -> Result<ArrayRef> {
 
 fn spelled(items: &ArrayRef) -> Result<StringArray> {
     let texts = cast(items, &DataType::Utf8).map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
-    Ok(texts.as_string::<i32>().clone())
+    let texts = texts.as_string::<i32>();
+    if !matches!(items.data_type(), DataType::Float32 | DataType::Float64) {
+        return Ok(texts.clone());
+    }
+    let word = |text: &str| match text {
+        "inf" => "Infinity".to_owned(),
+        "-inf" => "-Infinity".to_owned(),
+        other => other.to_owned(),
+    };
+    Ok(texts.iter().map(|text| text.map(word)).collect())
 }
 
 /// The command that loads the tables of `graph` into the database `neo4j`.

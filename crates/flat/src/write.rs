@@ -223,7 +223,7 @@ impl<'a> TablesWriter<'a> {
         let placed = |error: Error| error.at(Place::file(file.as_str()));
         let is_neo4j = table.name.is_some();
         let columns = columns.iter().zip(table.schema.fields()).map(|(column, field)| match is_neo4j {
-            true => fitted(&neo4j::joined(column, field.name())?, field),
+            true => fitted(&neo4j::as_read(column, field.name())?, field),
             false => fitted(column, field),
         });
         let columns = columns.collect::<Result<Vec<_>>>().map_err(placed)?;
@@ -312,7 +312,8 @@ impl Open {
         let field = |column: &Column| {
             // Lists in CSV are text: labels are the only ones, unless the table is for Neo4j.
             let is_list = matches!(column.ty.data_type, DataType::List(_)) && encoding == Encoding::Csv;
-            let data_type = if is_list { DataType::Utf8 } else { column.ty.data_type.clone() };
+            let is_spelled = name.is_some() && neo4j::is_spelled(&column.ty.data_type);
+            let data_type = if is_list || is_spelled { DataType::Utf8 } else { column.ty.data_type.clone() };
             Field::new(&column.name, data_type, !column.required)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));

@@ -1,6 +1,5 @@
 //! JSON lines of APOC: `apoc.export.json.all` writes them, `apoc.import.json` reads them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 
@@ -41,11 +40,36 @@ struct Line<'a> {
     #[serde(default)]
     label: Option<String>,
     #[serde(borrow, default)]
-    properties: Option<BTreeMap<String, &'a RawValue>>,
+    properties: Option<Raw<'a>>,
     #[serde(borrow, default)]
     start: Option<Reference<'a>>,
     #[serde(borrow, default)]
     end: Option<Reference<'a>>,
+}
+
+/// Properties in their order; a map would keep only the last of two with the same name.
+struct Raw<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Members;
+        impl<'de> serde::de::Visitor<'de> for Members {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object of properties")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+                let mut all = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    all.push(member);
+                }
+                Ok(all)
+            }
+        }
+        deserializer.deserialize_map(Members).map(Raw)
+    }
 }
 
 /// The end of a relationship.
@@ -105,7 +129,10 @@ impl Lines {
     fn item(&self, text: &str) -> Result<Item> {
         let line: Line<'_> = serde_json::from_str(text).map_err(|error| self.wrong(error.to_string()))?;
         let mut properties = Members::new();
-        for (name, raw) in line.properties.into_iter().flatten() {
+        for (name, raw) in line.properties.map(|raw| raw.0).into_iter().flatten() {
+            if properties.iter().any(|(known, _)| *known == name) {
+                return Err(self.wrong(format!("the property {name:?} comes twice")));
+            }
             let value = Value::of_json(raw).map_err(|error| self.wrong(error.to_string()))?;
             properties.push((name, value));
         }

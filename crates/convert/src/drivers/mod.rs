@@ -25,12 +25,13 @@ pub(crate) static STANDARD: [Format; 16] = [
     Format::GRAPHAR,
     Format::NOCK,
     Format::ANNNET,
+    // Their first line tells, whatever the name.
+    Format::APOC,
+    Format::CYPHER,
     Format::EDGELIST,
     Format::DEEPGNN,
     Format::GRAPHLAKE,
     Format::GRAPHML,
-    Format::APOC,
-    Format::CYPHER,
     Format::PSL,
     Format::RDF,
     // What the others do not know: tables in a directory, explained by a mapping file or by their names and headers.

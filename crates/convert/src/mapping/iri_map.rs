@@ -143,13 +143,13 @@ impl IriMap {
                 }
             }
         }
-        let mut taken: HashSet<Relation> = bundling.typed.edges.iter().map(|ty| ty.relation.clone()).collect();
+        let names = bundling.typed.edges.iter().filter_map(|ty| ty.relation.fixed());
+        let mut taken: HashSet<String> = names.map(str::to_owned).collect();
         for (ty, slots) in bundling.typed.edges.iter_mut().zip(&bundling.edges) {
             rename(&mut ty.properties, &slots.properties, None);
             if let Some(name) = self.predicate_name(&slots.relation, true) {
-                let named = Relation::Fixed(name.to_owned());
-                if taken.insert(named.clone()) {
-                    ty.relation = named;
+                if taken.insert(name.to_owned()) {
+                    ty.relation = Relation::Fixed(name.to_owned());
                 }
             }
         }

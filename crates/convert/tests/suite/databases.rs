@@ -109,6 +109,35 @@ fn exports_of_apoc_are_read_as_they_are() {
 }
 
 #[test]
+fn an_export_of_apoc_is_known_by_its_first_line() {
+    let home = tempfile::tempdir().unwrap();
+    for name in ["a.json", "b.jsonl", "c.ndjson", "d.txt", "e"] {
+        std::fs::write(home.path().join(name), APOC).unwrap();
+        assert_eq!(open(&home.path().join(name)).format, Format::APOC, "{name}");
+    }
+}
+
+#[test]
+fn times_and_infinities_are_spelled_as_neo4j_reads_them() {
+    let home = tempfile::tempdir().unwrap();
+    let mapping = "CREATE EXTERNAL TABLE p (id BIGINT, t TIMESTAMP(3), z TIMESTAMP(3) WITH TIME ZONE, f DOUBLE) STORED AS CSV LOCATION 'p.csv';
+CREATE PROPERTY GRAPH g VERTEX TABLES (p KEY (id));";
+    let cells = "id,t,z,f\n1,2020-01-02 03:04:05.678,2020-01-02T03:04:05Z,inf\n2,,,-inf\n3,,,NaN\n4,,,0.5\n";
+    let files = directory(&[("graph.pgq", mapping), ("p.csv", cells)]);
+    let source = open(files.path());
+    write(&source, Format::NEO4J, &home.path().join("out"), false).unwrap();
+    let text = std::fs::read_to_string(home.path().join("out/p.csv")).unwrap();
+    let expected = "id:ID(p){id-type:long},:LABEL,t:localdatetime,z:datetime,f:double
+1,p,2020-01-02T03:04:05.678,2020-01-02T03:04:05Z,Infinity
+2,p,,,-Infinity
+3,p,,,NaN
+4,p,,,0.5
+";
+    assert_eq!(text, expected);
+    assert_eq!(digests(&open(&home.path().join("out"))).unwrap(), digests(&source).unwrap());
+}
+
+#[test]
 fn lines_that_are_no_records_are_named() {
     let home = tempfile::tempdir().unwrap();
     let first = APOC.lines().next().unwrap();
@@ -116,6 +145,7 @@ fn lines_that_are_no_records_are_named() {
         ("{", "EOF"),
         (r#"{"type":"edge","id":"1"}"#, "neither node nor relationship"),
         (r#"{"type":"node"}"#, "no id"),
+        (r#"{"type":"node","id":"7","properties":{"a":1,"a":2}}"#, "comes twice"),
         (r#"{"type":"node","id":[1]}"#, "neither a text nor a number"),
         (r#"{"type":"relationship","label":"X","start":{"id":"0"}}"#, "no end"),
         (r#"{"type":"relationship","start":{"id":"0"},"end":{"id":"0"}}"#, "no label"),

@@ -199,6 +199,9 @@ impl<'a> Tokens<'a> {
         loop {
             let name = self.name()?;
             self.expect(":")?;
+            if all.iter().any(|(known, _)| *known == name) {
+                return Err(self.wrong(&format!("the property {name} comes twice")));
+            }
             all.push((name, self.value(0)?));
             if !self.take(",") {
                 break;

@@ -27,6 +27,7 @@ fn prefixes() -> WriteOptions {
     WriteOptions {
         prefixes: vec![of("ex", "http://example.org/"), of("", "urn:x:"), of("1", "urn:bad:"), of("p", "urn:p#")],
         base: Some("http://example.org/base".to_owned()),
+        rdf_1_1: false,
     }
 }
 

@@ -110,19 +110,95 @@ fn is_reifier(subject: &str) -> bool {
 /// If the record has a vocabulary whose IRIs begin like others.
 pub fn in_form<'a>(sink: Box<dyn QuadSink + 'a>, record: &Lifting, helpers: bool) -> Result<Box<dyn QuadSink + 'a>> {
     let form: Box<dyn QuadSink + 'a> = match record.edge_form() {
-        None => return in_vocabulary(sink, record),
+        None => sink,
         Some(EdgeProperties::Reification) => Box::new(AsStatements(sink)),
         Some(form) => Box::new(AsForm { inner: sink, form, base: record.base.clone(), name: String::new() }),
     };
-    let form = if helpers { form } else { Box::new(WithoutHelpers { inner: form, waiting: None }) };
-    in_vocabulary(form, record)
+    let form: Box<dyn QuadSink + 'a> =
+        if helpers { form } else { Box::new(WithoutHelpers { inner: form, waiting: None }) };
+    let ordered = record.edge_properties.is_some() || !helpers || record.iri_map.is_some();
+    let form: Box<dyn QuadSink + 'a> = match record.vocabulary()? {
+        Some(vocabulary) => Box::new(InVocabulary::new(form, vocabulary)),
+        None => form,
+    };
+    Ok(if ordered { Box::new(ReifiersFirst { inner: form, waiting: Vec::new() }) } else { form })
 }
 
-fn in_vocabulary<'a>(sink: Box<dyn QuadSink + 'a>, record: &Lifting) -> Result<Box<dyn QuadSink + 'a>> {
-    Ok(match record.vocabulary()? {
-        Some(vocabulary) => Box::new(InVocabulary::new(sink, vocabulary)),
-        None => sink,
-    })
+/// Passes on the triples about an edge after the one that says which edge that is; they come before it.
+struct ReifiersFirst<'a> {
+    inner: Box<dyn QuadSink + 'a>,
+    waiting: Vec<Waiting>,
+}
+
+/// A triple about an edge: subject, predicate, object, graph.
+struct Waiting {
+    subject: String,
+    predicate: String,
+    object: std::result::Result<String, [Option<String>; 4]>,
+    graph: Option<String>,
+}
+
+impl Waiting {
+    fn new(quad: &Quad<'_>) -> Self {
+        let owned = |text: &str| Some(text.to_owned());
+        Waiting {
+            subject: quad.subject.to_owned(),
+            predicate: quad.predicate.to_owned(),
+            object: match quad.object {
+                Object::Term(term) => Ok(term.to_owned()),
+                Object::Literal { lexical, datatype, language, direction } => {
+                    Err([owned(lexical), owned(datatype), language.and_then(owned), direction.and_then(owned)])
+                }
+            },
+            graph: quad.graph.and_then(owned),
+        }
+    }
+
+    fn quad(&self) -> Quad<'_> {
+        let object = match &self.object {
+            Ok(term) => Object::Term(term),
+            Err([lexical, datatype, language, direction]) => Object::Literal {
+                lexical: lexical.as_deref().unwrap_or_default(),
+                datatype: datatype.as_deref().unwrap_or_default(),
+                language: language.as_deref(),
+                direction: direction.as_deref(),
+            },
+        };
+        Quad { subject: &self.subject, predicate: &self.predicate, object, graph: self.graph.as_deref() }
+    }
+}
+
+impl ReifiersFirst<'_> {
+    fn give(&mut self) -> Result<()> {
+        std::mem::take(&mut self.waiting).iter().try_for_each(|waiting| self.inner.quad(&waiting.quad()))
+    }
+}
+
+impl QuadSink for ReifiersFirst<'_> {
+    fn graph(&mut self, name: &str) -> Result<()> {
+        self.inner.graph(name)
+    }
+
+    fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
+        if !is_reifier(quad.subject) {
+            self.give()?;
+            return self.inner.quad(quad);
+        }
+        if self.waiting.last().is_some_and(|last| last.subject != quad.subject) {
+            self.give()?;
+        }
+        if quad.predicate != RDF_REIFIES {
+            self.waiting.push(Waiting::new(quad));
+            return Ok(());
+        }
+        self.inner.quad(quad)?;
+        self.give()
+    }
+
+    fn finish(mut self: Box<Self>, advance: &dyn Fn(u64) -> Result<()>) -> Result<Written> {
+        self.give()?;
+        self.inner.finish(advance)
+    }
 }
 
 /// Writes predicates or graphs of edges instead of reifiers, or nothing.
@@ -346,9 +422,10 @@ mod tests {
         let triple = "<<( <urn:b:p/1> <urn:b:knows> <urn:b:p/2> )>>";
         let quads = [
             ("urn:b:p/1", "urn:b:knows", Object::Term("urn:b:p/2")),
-            (REIFIER_A, RDF_REIFIES, Object::Term(triple)),
-            (REIFIER_A, "urn:b:since", Object::plain("2010", "urn:t")),
+            // In the order in which they come.
             (REIFIER_A, DIRECTED, Object::plain("false", "urn:t")),
+            (REIFIER_A, "urn:b:since", Object::plain("2010", "urn:t")),
+            (REIFIER_A, RDF_REIFIES, Object::Term(triple)),
         ];
         for form in EdgeProperties::ALL {
             let graph = isomorph_model::Graph::default();
@@ -359,9 +436,11 @@ mod tests {
             for (subject, predicate, object) in quads {
                 sink.quad(&Quad { subject, predicate, object, graph: None }).unwrap();
             }
-            drop(sink);
+            sink.finish(&|_| Ok(())).unwrap();
             let written = kept.0.lock().unwrap().clone();
             assert!(written.iter().all(|line| !line.contains("<<(")), "{form}: {written:?}");
+            let blank = written.iter().any(|line| line.starts_with("_:"));
+            assert_eq!(blank, form == EdgeProperties::Reification, "{form}: {written:?}");
             if form == EdgeProperties::Drop {
                 assert_eq!(written.len(), 1, "{written:?}");
                 continue;
@@ -415,11 +494,11 @@ mod tests {
         for (subject, predicate, object) in [
             ("urn:s", POSITION, Object::plain("0", "urn:t")),
             ("urn:s", "urn:p", Object::Term("urn:o")),
-            (REIFIER_A, RDF_REIFIES, Object::Term(triple)),
             (REIFIER_A, DIRECTED, Object::plain("false", "urn:t")),
-            (other, RDF_REIFIES, Object::Term(triple)),
+            (REIFIER_A, RDF_REIFIES, Object::Term(triple)),
             (other, DIRECTED, Object::plain("false", "urn:t")),
             (other, "urn:since", Object::plain("1", "urn:t")),
+            (other, RDF_REIFIES, Object::Term(triple)),
         ] {
             sink.quad(&Quad { subject, predicate, object, graph: None }).unwrap();
         }

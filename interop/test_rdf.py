@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -272,3 +273,49 @@ def test_a_text_that_is_loaded_twice_has_nodes_of_its_own(isomorph: Isomorph, tm
 
     twice = {*written, *(ox.Quad(*(renamed(part) for part in quad)) for quad in written)}
     assert set(ox.parse(path=str(made), format=ox.RdfFormat.N_QUADS)) == twice
+
+
+PEOPLE = "id,name\n1,Ann\n2,Bo\n3,Zürich 日本\n"
+KNOWS = [(1, 2, 2010), (2, 3, 2011), (2, 3, 2012), (3, 3, 2013)]
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+
+def statements(dataset: Any, form: str) -> list[tuple[str, str, str]]:
+    """Source, target and `since` of each edge, as a person who knows the form asks for them."""
+    base = "http://example.org/"
+    subject = {
+        "reification": "?e rdf:subject ?s ; rdf:predicate b:edge ; rdf:object ?o . ?e b:since ?since",
+        "singleton": "?s ?e ?o . ?e rdf:singletonPropertyOf b:edge . ?e b:since ?since",
+        "named-graph": "GRAPH ?e { ?s b:edge ?o } ?e b:since ?since",
+    }[form]
+    rows = dataset.query(f"PREFIX b: <{base}> PREFIX rdf: <{RDF}> SELECT ?s ?o ?since {{ {subject} }}")
+    return sorted(tuple(str(cell) for cell in row) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [("reification", "nt"), ("reification", "ttl"), ("reification", "rdf"), ("singleton", "ttl"), ("singleton", "nt"),
+     ("named-graph", "nq"), ("named-graph", "trig"), ("drop", "nt"), ("drop", "ttl")],
+)
+def test_a_property_graph_is_rdf_1_1(isomorph: Isomorph, tmp_path: Path, form: str, kind: str) -> None:
+    """rdflib, which refuses RDF 1.2, opens it and finds nodes, edges and properties of edges; so does pyoxigraph."""
+    source = tmp_path / "people"
+    source.mkdir()
+    (source / "nodes.csv").write_text(PEOPLE, encoding="utf-8")
+    (source / "edges.csv").write_text("source,target,since\n" + "".join(f"{a},{b},{c}\n" for a, b, c in KNOWS))
+    text = tmp_path / f"people.{kind}"
+    isomorph.run("convert", source, text, "--rdf", "1.1", "--edge-properties", form, "--base", "http://example.org/")
+    dataset = rdflib.Dataset(default_union=False)
+    dataset.parse(text, format=RDFLIB[kind])
+    edge = rdflib.URIRef("http://example.org/edge")
+    plain = {(str(s), str(o)) for s, o in dataset.default_graph.subject_objects(edge)}
+    if kind in GRAPHS or form != "named-graph":
+        node = "http://example.org/node/"
+        assert plain == {(f"{node}{a}", f"{node}{b}") for a, b, _ in KNOWS}
+        names = {str(o) for o in dataset.default_graph.objects(None, rdflib.URIRef("http://example.org/name"))}
+        assert names == {"Ann", "Bo", "Zürich 日本"}
+    if form != "drop":
+        expected = sorted((f"{node}{a}", f"{node}{b}", str(c)) for a, b, c in KNOWS)
+        assert statements(dataset, form) == expected
+        isomorph.run("diff", source, text)
+    assert not any(isinstance(quad.object, ox.Triple) for quad in ox.parse(path=str(text), format=FORMATS[kind]))

@@ -74,6 +74,72 @@ pub(crate) fn check_list(data: &[u8]) {
     check(data, Format::EDGELIST, "input.edges");
 }
 
+pub(crate) const APOC_WORDS: &[&str] = &[
+    "\n",
+    "{\"type\":\"node\",\"id\":\"2\"}\n",
+    "{\"type\":\"relationship\",\"label\":\"K\",\"start\":{\"id\":\"0\"},\"end\":{\"id\":\"1\"}}\n",
+    "\"labels\":[\"A\"],",
+    "\"properties\":{\"a\":1}",
+    "\"a\":[1,2.5,\"x\",null]",
+    "\"a\":{\"b\":1}",
+    "null",
+    "1e999",
+    "-0",
+    "18446744073709551616",
+    "\\u0000",
+    "[]",
+];
+
+pub(crate) const CYPHER_WORDS: &[&str] = &[
+    "UNWIND [\n",
+    "] AS row\n",
+    "] AS key\n",
+    "MERGE (n:`p` {id: row.key})\nSET n += row.properties;\n",
+    "{key: 1, properties: {a: date(\"2020-01-01\")}}",
+    "\"a\\\\\" + \"u\"",
+    "[[[[",
+    "// ;\n",
+    "`a``b`",
+    "NaN",
+    "-Infinity",
+    ";",
+    "\\u0041",
+    "null",
+];
+
+pub(crate) const ATOM_WORDS: &[&str] =
+    &["\t", "\n", "\r\n", "a\tb\t0.5\n", "a\tb\n", "1", "1.5", "-0", "NaN", " ", "\u{feff}"];
+
+pub(crate) fn apoc_seeds() -> Vec<Vec<u8>> {
+    let text = "{\"type\":\"node\",\"id\":\"0\",\"labels\":[\"A\",\"B\"],\"properties\":{\"n\":1,\"x\":1.5,\"t\":[\"a\"]}}\n{\"type\":\"node\",\"id\":\"1\"}\n{\"id\":\"0\",\"type\":\"relationship\",\"label\":\"K\",\"properties\":{\"s\":1},\"start\":{\"id\":\"0\"},\"end\":{\"id\":\"1\"}}\n";
+    vec![text.as_bytes().to_vec()]
+}
+
+pub(crate) fn cypher_seeds() -> Vec<Vec<u8>> {
+    let text = "// A graph for Neo4j: cypher-shell -f FILE\nCREATE CONSTRAINT IF NOT EXISTS FOR (n:`p`) REQUIRE n.id IS UNIQUE;\n\nUNWIND [\n{key: 1, properties: {a: \"x\\n\", b: [1,2]}},\n{key: 2, properties: {}}\n] AS row\nMERGE (n:`p` {id: row.key})\nSET n += row.properties;\n\nUNWIND [1] AS key\nMATCH (n:`p` {id: key})\nSET n:`L`;\n\nUNWIND [\n{source: 1, target: 2, properties: {w: 0.5}}\n] AS row\nMATCH (a:`p` {id: row.source})\nMATCH (b:`p` {id: row.target})\nCREATE (a)-[r:`k`]->(b)\nSET r += row.properties;\n";
+    vec![text.as_bytes().to_vec()]
+}
+
+pub(crate) fn atom_seeds() -> Vec<Vec<u8>> {
+    vec![b"p7\tp2\t1.00\np7\tp9\t0.78\n".to_vec(), b"a\tb\n".to_vec()]
+}
+
+pub(crate) fn check_apoc(data: &[u8]) {
+    check(data, Format::APOC, "input.json");
+}
+
+pub(crate) fn check_cypher(data: &[u8]) {
+    check(data, Format::CYPHER, "input.cypher");
+}
+
+pub(crate) fn check_atoms(data: &[u8]) {
+    let home = home();
+    let text = "predicates:\n  K/2: open\nobservations:\n  K: k.txt\ntargets:\n  K: k.txt\n";
+    std::fs::write(home.path().join("input.data"), text).expect("a file");
+    std::fs::write(home.path().join("k.txt"), data).expect("a file");
+    check_at(&home.path().join("input.data"), home.path(), Format::PSL);
+}
+
 pub(crate) fn check_xml(data: &[u8]) {
     check(data, Format::GRAPHML, "input.graphml");
 }
@@ -82,9 +148,13 @@ fn check(data: &[u8], format: Format, name: &str) {
     let home = home();
     let path = home.path().join(name);
     std::fs::write(&path, data).expect("a file");
-    let resources = resources(home.path());
+    check_at(&path, home.path(), format);
+}
+
+fn check_at(path: &std::path::Path, home: &std::path::Path, format: Format) {
+    let resources = resources(home);
     let options = OpenOptions { from: Some(format), resources: Some(resources.clone()), ..OpenOptions::default() };
-    let opened = match Opened::open(&Location::from_path(&path), &options) {
+    let opened = match Opened::open(&Location::from_path(path), &options) {
         Ok(opened) => opened,
         Err(error) => {
             assert!(matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge), "{error:?}");
@@ -107,8 +177,14 @@ fn check(data: &[u8], format: Format, name: &str) {
     let graph = opened.graph.graph();
     let stated = [graph.node_rows(), graph.edge_rows()].map(|rows| rows.map_or(0, isomorph::error::index));
     assert_eq!((rows(1), rows(1 << 16)), (stated, stated));
-    for (to, made) in [(Format::EDGELIST, "made.edges"), (Format::GRAPHML, "made.graphml")] {
-        let made = Location::from_path(&home.path().join(made));
+    let targets = [
+        (Format::EDGELIST, "made.edges"),
+        (Format::GRAPHML, "made.graphml"),
+        (Format::APOC, "made.json"),
+        (Format::CYPHER, "made.cypher"),
+    ];
+    for (to, made) in targets {
+        let made = Location::from_path(&home.join(made));
         let options = ConvertOptions { to: Some(to), ..ConvertOptions::default() };
         let done = Plan::new(&opened, &made, &options, &resources, &Silent)
             .and_then(|plan| convert(&opened, &plan, &made, &options, &resources, &Silent));

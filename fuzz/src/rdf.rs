@@ -87,7 +87,7 @@ pub(crate) fn check(data: &[u8]) {
     assert_eq!(lines(text, syntax, false).as_ref(), Some(&found));
     let quads = found.join("\n") + "\n";
     assert_eq!(lines(quads.as_bytes(), Syntax::NQuads, false).as_ref(), Some(&found), "{quads}");
-    let options = WriteOptions { prefixes: vec![("e".to_owned(), "urn:e:".to_owned())], base: None };
+    let options = WriteOptions { prefixes: vec![("e".to_owned(), "urn:e:".to_owned())], base: None, rdf_1_1: false };
     for to in [Syntax::TriG, Syntax::RdfXml, Syntax::JsonLd] {
         let mut writer = QuadWriter::new(to, Vec::new(), &options).unwrap();
         let written =

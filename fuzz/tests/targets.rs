@@ -133,7 +133,9 @@ targets! {
     annnet_members 300
     annnet_table 300
     annnet_zarr 300
+    apoc 300
     csv 3000
+    cypher_script 300
     deepgnn_beside 300
     deepgnn_binary 300
     deepgnn_text 500
@@ -153,6 +155,7 @@ targets! {
     nock_parquet 300
     orc 2000
     parquet 1500
+    psl_atoms 300
     rdf 500
     rdf_lines 5000
     redo 500

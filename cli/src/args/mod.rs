@@ -29,7 +29,7 @@ use std::num::NonZeroUsize;
 use clap::builder::styling::Styles;
 use clap::{ArgAction, Args, ColorChoice, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use isomorph::convert::{Format, Hyperedges, Registry, SidecarUse};
+use isomorph::convert::{Clash, Format, Hyperedges, Registry, SidecarUse};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::{graphlake, rdf};
@@ -173,12 +173,23 @@ pub struct InfoArgs {
 }
 
 /// Arguments of `convert`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ConvertArgs {
     /// The graph to convert: a file, a directory or a URL; - is standard input
     pub source: String,
     /// Where the output goes; it must not exist, unless --replace is given; - is standard output, for text formats
     pub destination: String,
+    /// With --union: further graphs, and last where the output goes
+    #[arg(value_name = "MORE", requires = "union")]
+    pub more: Vec<String>,
+    /// Convert the union of all graphs but the last argument, which is where the output goes. Nodes of a type with the
+    /// same key are one node
+    #[arg(long)]
+    pub union: bool,
+    /// What to do if a node has other labels or properties in another graph of a union: fail, or keep the node of the
+    /// first graph [default: error]
+    #[arg(long, value_name = "HOW", value_parser = write::clash_parser(), default_value = "error", hide_default_value = true, requires = "union")]
+    pub on_clash: Clash,
     /// Show the plan and write nothing
     #[arg(long)]
     pub plan: bool,

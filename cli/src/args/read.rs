@@ -104,7 +104,7 @@ pub struct OpenArgs {
 }
 
 /// Resources that a command may use.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Resources")]
 pub struct ResourceArgs {
     /// Memory limit: 512MiB, 2GiB [default: a quarter of the machine's memory]

@@ -5,7 +5,7 @@ use isomorph::dataset::{Sample, Selection, parse_condition};
 use isomorph::{Error, Result};
 
 /// The parts of a graph that are read.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Selecting")]
 pub struct SelectArgs {
     /// Only these types: node types with all edges between them, edge types with the nodes at their ends; write names

@@ -5,7 +5,9 @@ use std::time::SystemTime;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{Format, Hyperedges, NodeTypes, RdfMode, Registry, TypesFrom, Typing, WriteOptions};
+use isomorph::convert::{
+    Clash, EdgeProperties, Format, Hyperedges, IriMap, NodeTypes, RdfMode, Registry, TypesFrom, Typing, WriteOptions,
+};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
@@ -18,7 +20,7 @@ use super::formats;
 use super::read::{list_parser, syntax_parser, text_parser};
 
 /// The output format and its layout.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Target")]
 pub struct TargetArgs {
     /// Format of the output [default: by the destination's name; else the original format of the sidecar; else, if the
@@ -125,6 +127,18 @@ pub struct TargetArgs {
     /// RDF: syntax of the output [default: by the destination's name, as in graph.ttl.gz]
     #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
     pub to_syntax: Option<rdf::Syntax>,
+    /// RDF: version of the output. 1.2 states properties of edges with triple terms, which RDF 1.1 does not have
+    /// [default: 1.2]
+    #[arg(long, value_name = "VERSION", value_parser = ["1.1", "1.2"])]
+    pub rdf: Option<String>,
+    /// RDF 1.1: how to write properties of edges: as statements (rdf:subject, …), as a predicate or a named graph for
+    /// each edge, or not at all. drop implies --lossy [default: reification]
+    #[arg(long, value_name = "HOW", value_parser = edge_properties_parser(), requires = "rdf")]
+    pub edge_properties: Option<EdgeProperties>,
+    /// Property graphs → RDF text, RDF → typed graphs: JSON with the names of types, properties and relations, how the
+    /// IRIs of nodes begin, and the IRIs of a vocabulary for them; see docs/mapping.md [default: IRIs below --base]
+    #[arg(long, value_name = "FILE")]
+    pub iri_map: Option<String>,
     /// annnet: also write cache/csr.zarr and cache/csc.zarr, edges by their ends for fast look-ups
     #[arg(long)]
     pub cache: bool,
@@ -182,6 +196,28 @@ impl TargetArgs {
         Some(NodeTypes { from, names: self.type_names.iter().flatten().cloned().collect() })
     }
 
+    /// Returns how properties of edges are written, if the output must be RDF 1.1.
+    ///
+    /// # Errors
+    /// Returns a usage error if they are given for RDF 1.2.
+    pub fn rdf_1_1(&self) -> Result<Option<EdgeProperties>> {
+        match (self.rdf.as_deref(), self.edge_properties) {
+            (Some("1.1"), form) => Ok(Some(form.unwrap_or_default())),
+            (_, Some(_)) => Err(Error::usage("--edge-properties applies to --rdf 1.1; RDF 1.2 has triple terms")),
+            (_, None) => Ok(None),
+        }
+    }
+
+    /// Returns the IRIs of a vocabulary.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or is no such map.
+    pub fn iri_map(&self) -> Result<Option<IriMap>> {
+        let Some(path) = &self.iri_map else { return Ok(None) };
+        let text = std::fs::read_to_string(path).map_err(|error| Error::from(error).at(path.as_str()))?;
+        IriMap::parse(&text).map(Some).map_err(|error| error.at(path.as_str()))
+    }
+
     /// Returns how a graph without a schema is typed.
     pub fn typing(&self) -> Typing {
         let mut typing = Typing::default();
@@ -198,7 +234,7 @@ impl TargetArgs {
     }
 
     /// Returns the flags of single formats, and whether they were given.
-    fn given(&self) -> [(&'static str, bool); 28] {
+    fn given(&self) -> [(&'static str, bool); 30] {
         [
             ("--vertex-chunk", self.vertex_chunk.is_some()),
             ("--edge-chunk", self.edge_chunk.is_some()),
@@ -226,6 +262,8 @@ impl TargetArgs {
             ("--cache", self.cache),
             ("--edge-data", self.edge_data.is_some()),
             ("--to-syntax", self.to_syntax.is_some()),
+            ("--rdf", self.rdf.is_some()),
+            ("--edge-properties", self.edge_properties.is_some()),
             ("--file-type", self.file_type.is_some()),
             ("--compression", self.compression.is_some()),
         ]
@@ -267,6 +305,11 @@ pub fn file_type_parser() -> impl TypedValueParser<Value = FileType> {
         .map(|word| FileType::from_word(&word).unwrap_or(FileType::Parquet))
 }
 
+/// Parser of what happens to clashing nodes of a union.
+pub fn clash_parser() -> impl TypedValueParser<Value = Clash> {
+    PossibleValuesParser::new(["error", "first"]).map(|word| if word == "first" { Clash::First } else { Clash::Error })
+}
+
 /// Parser of the ways to write hyperedges, named as in annnet.
 pub fn hyperedges_parser() -> impl TypedValueParser<Value = Hyperedges> {
     PossibleValuesParser::new(["reify", "expand", "skip"]).map(|word| match word.as_str() {
@@ -294,6 +337,11 @@ fn edge_data_parser() -> impl TypedValueParser<Value = edgelist::EdgeData> {
     use edgelist::EdgeData;
     PossibleValuesParser::new(EdgeData::ALL.map(EdgeData::word))
         .map(|word| if word == "columns" { EdgeData::Columns } else { EdgeData::Dictionary })
+}
+
+fn edge_properties_parser() -> impl TypedValueParser<Value = EdgeProperties> {
+    PossibleValuesParser::new(EdgeProperties::ALL.map(EdgeProperties::word))
+        .map(|word| EdgeProperties::ALL.into_iter().find(|form| form.word() == word).unwrap_or_default())
 }
 
 fn dispatch_parser() -> impl TypedValueParser<Value = deepgnn::Dispatch> {

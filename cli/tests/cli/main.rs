@@ -7,6 +7,7 @@ mod bad_graphs;
 mod bad_input;
 mod compare;
 mod convert;
+mod cookbook;
 mod dash;
 mod deepgnn;
 mod deepgnn_texts;

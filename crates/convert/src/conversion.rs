@@ -15,7 +15,7 @@ use crate::destination_name::{check_apart, check_replaced};
 use crate::digested::Tapped;
 use crate::digests::{Digested, Digests, digest};
 use crate::driver::{Format, Shape};
-use crate::mapping::{AsStatements, CARRY_FITS, Lifter, Mapping, Native, Numberer, says_itself};
+use crate::mapping::{CARRY_FITS, Lifter, Mapping, Native, Numberer, in_form, says_itself};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, OpenOptions, SidecarUse};
 use crate::pipeline;
@@ -120,10 +120,9 @@ pub fn convert(
     };
     let mut sink = match plan.mapping.lifting() {
         Some(record) => {
-            let mut quads = plan.to.quads(&staging, &job)?;
-            if record.statements {
-                quads = Box::new(AsStatements(quads));
-            }
+            // Without a sidecar nobody reads triples that only isomorph understands.
+            let helpers = options.rdf_1_1.is_none() || !options.loses();
+            let quads = in_form(plan.to.quads(&staging, &job)?, record, helpers)?;
             Box::new(Lifter::new(quads, record, resources, progress)) as Box<dyn Sink>
         }
         None if plan.to.shape() == Shape::Triples => {

@@ -274,6 +274,11 @@ pub trait Driver: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Whether it stores less than nodes, edges and properties, although it has several types: [`Driver::not_stored`] lists what.
+    fn is_partial(&self) -> bool {
+        false
+    }
+
     /// A check for every text value, if the layout cannot store all of them.
     fn text_check(&self, _options: &WriteOptions) -> Option<TextCheck> {
         None
@@ -305,6 +310,18 @@ pub trait Driver: Send + Sync {
     }
 
     // Layouts.
+
+    /// The command that loads the output for `graph` into a database, if the format is for one: plans print it.
+    /// `destination` is the name of the output.
+    fn loaded_by(&self, _graph: &Graph, _destination: &str) -> Option<String> {
+        None
+    }
+
+    /// Whether the files do not say which types and columns a graph has, so that the sidecar keeps them: see
+    /// [`Driver::show_all_of`].
+    fn needs_schema(&self) -> bool {
+        false
+    }
 
     /// The description of the layout, for plans without a line for each type.
     fn layout(&self, _options: &WriteOptions) -> String {

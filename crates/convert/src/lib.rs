@@ -49,6 +49,7 @@ pub mod sidecar;
 mod survey;
 mod triples;
 mod typed;
+mod union;
 
 pub use crate::plan::cost::PlanCost;
 pub use catalogue::{Catalogue, Listed, catalogue};
@@ -62,7 +63,7 @@ pub use drivers::RdfOptions;
 pub use dump::{dump, dump_first};
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
 pub use lake::{LakeChanges, LakeEdit, LakeLoad, LakeLoaded, LakeStream, LakeText, change_lake, edit_lake, load_lake};
-pub use mapping::{Allowed, Fusing, Mapping, NameRules, NodeTypes, TypesFrom};
+pub use mapping::{Allowed, EdgeProperties, Fusing, IriMap, Mapping, NameRules, NodeTypes, TypesFrom};
 pub use open::{Opened, home_of, sidecar_beside, sidecar_of, sound};
 pub use options::{ConvertOptions, Hyperedges, OpenOptions, RdfMode, SidecarUse, Typing, WriteOptions};
 pub use pipeline::run as bring;
@@ -76,6 +77,7 @@ pub use select::Selecting;
 pub use settings::{Setting, Settings};
 pub use shortcut::Shortcut;
 pub use typed::TypedOptions;
+pub use union::{Clash, union};
 
 use isomorph_error::Rule;
 

@@ -7,7 +7,7 @@ use isomorph_model::Graph;
 use isomorph_storage::{Budget, Resources};
 
 use crate::driver::Format;
-use crate::mapping::NodeTypes;
+use crate::mapping::{EdgeProperties, IriMap, NodeTypes};
 use crate::registry::Registry;
 use crate::settings::{Setting, Settings};
 
@@ -176,14 +176,21 @@ pub struct ConvertOptions {
     pub labels_from_type: bool,
     /// How RDF is stored in NOCK, for RDF that becomes NOCK and for NOCK whose nodes are RDF.
     pub rdf_mode: Option<RdfMode>,
+    /// If RDF text must be RDF 1.1, which has no triple terms: how properties of edges are written.
+    pub rdf_1_1: Option<EdgeProperties>,
+    /// Names and the IRIs of a vocabulary, for property graphs that become RDF text, and RDF that becomes a typed graph.
+    pub iri_map: Option<IriMap>,
     /// Layout.
     pub write: WriteOptions,
 }
 
 impl ConvertOptions {
-    /// Whether no sidecar is written: as requested, or because hyperedges or literals cannot be restored.
+    /// Whether no sidecar is written: as requested, or because hyperedges, literals or properties of edges cannot be restored.
     pub fn loses(&self) -> bool {
-        self.lossy || self.hyperedges != Hyperedges::Reify || self.rdf_mode == Some(RdfMode::Pynock)
+        self.lossy
+            || self.hyperedges != Hyperedges::Reify
+            || self.rdf_mode == Some(RdfMode::Pynock)
+            || self.rdf_1_1 == Some(EdgeProperties::Drop)
     }
 }
 

@@ -187,7 +187,7 @@ mod tests {
         let formats = Registry::standard().with(Named("all"));
         assert_eq!(
             formats.ids(" "),
-            "graphar nock annnet edgelist deepgnn graphlake graphml rdf kgx nodelink gexf gml parquet csv arrow jsonl all"
+            "graphar nock annnet apoc cypher edgelist deepgnn graphlake graphml psl rdf kgx nodelink gexf gml parquet csv arrow jsonl neo4j all"
         );
         assert_eq!(formats.of_name("ALL.CSV"), formats.find("all"));
         assert_eq!(formats.of_name("some.csv"), Some(Format::NOCK));

@@ -137,7 +137,9 @@ impl Shortcut for Way<'_> {
         let mut lost = None;
         if let Some(syntax) = syntax {
             self.triples.check(syntax)?;
-            if !syntax.has_triple_terms() {
+            if options.rdf_1_1.is_some() {
+                line("triple terms".to_owned(), "refused when one is found: RDF 1.1 has none".to_owned());
+            } else if !syntax.has_triple_terms() {
                 line("statements about triples".to_owned(), format!("refused when one is found: {syntax} has none"));
             }
             lost = self.triples.lost()?;
@@ -252,7 +254,7 @@ impl Job<'_> {
         if let Some(time) = self.options.epoch {
             staging.dated(time);
         }
-        let mut write = isomorph_rdf::WriteOptions::default();
+        let mut write = isomorph_rdf::WriteOptions { rdf_1_1: self.options.rdf_1_1.is_some(), ..Default::default() };
         if let Triples::Text(text) = self.triples {
             (write.prefixes, write.base) = (text.reading().prefixes.clone(), text.reading().base.clone());
         }
@@ -260,7 +262,7 @@ impl Job<'_> {
         self.progress.begin("write", None);
         let written = match self.triples {
             Triples::Lake(lake) if matches!(syntax, Syntax::NTriples | Syntax::NQuads) => {
-                self.lines(lake, syntax, &mut out)
+                self.lines(lake, (syntax, &write), &mut out)
             }
             _ => self.one_by_one(syntax, &write, &mut out),
         };
@@ -294,7 +296,12 @@ impl Job<'_> {
 
     /// Writes a snapshot as a line-based text: sections, or stretches of large sections, are read and formatted on all
     /// threads, and written in order.
-    fn lines(&self, lake: &GraphLake, syntax: Syntax, out: &mut impl Write) -> Result<u64> {
+    fn lines(
+        &self,
+        lake: &GraphLake,
+        (syntax, write): (Syntax, &isomorph_rdf::WriteOptions),
+        out: &mut impl Write,
+    ) -> Result<u64> {
         let threads = self.resources.threads;
         // Sections have very different sizes: the output of those that are finished early waits in memory, with a share
         // for each thread.
@@ -303,7 +310,7 @@ impl Job<'_> {
         let _held = self.resources.budget.reserve((ahead * PIECE * (2 * threads as u64 + 1)).min(room))?;
         let quads = AtomicU64::new(0);
         let read = |section: &Section<'_>, give: &mut dyn FnMut(Vec<u8>) -> Result<()>| {
-            let mut writer = QuadWriter::new(syntax, Vec::new(), &isomorph_rdf::WriteOptions::default())?;
+            let mut writer = QuadWriter::new(syntax, Vec::new(), write)?;
             let mut push = |quad: Quad<'_>| {
                 writer.push(&quad)?;
                 let pieces = writer.out();

@@ -27,6 +27,47 @@ pub const JSON: Capability = Capability { nodes: JSON_VALUES, edges: JSON_VALUES
 /// What tables in CSV can say.
 pub const CSV: Capability = Capability { nodes: CSV_VALUES, edges: CSV_VALUES, ..LEAST };
 
+/// What tables for Neo4j's admin import can say.
+pub const NEO4J: Capability = Capability { nodes: NEO4J_VALUES, edges: NEO4J_VALUES, ..LEAST };
+
+const NEO4J_SCALARS: &[Scalar] = &[
+    Scalar::Bool,
+    Scalar::Int(8),
+    Scalar::Int(16),
+    Scalar::Int(32),
+    Scalar::Int(64),
+    Scalar::UInt(8),
+    Scalar::UInt(16),
+    Scalar::UInt(32),
+    Scalar::Float(32),
+    Scalar::Float(64),
+    Scalar::Text,
+    Scalar::Date,
+    Scalar::Timestamp(TimeUnit::Millisecond),
+    Scalar::Timestamp(TimeUnit::Microsecond),
+    Scalar::Timestamp(TimeUnit::Nanosecond),
+    Scalar::Instant(TimeUnit::Millisecond),
+    Scalar::Instant(TimeUnit::Microsecond),
+    Scalar::Instant(TimeUnit::Nanosecond),
+];
+
+const NEO4J_LISTS: &[Scalar] = &[
+    Scalar::Bool,
+    Scalar::Int(8),
+    Scalar::Int(16),
+    Scalar::Int(32),
+    Scalar::Int(64),
+    Scalar::UInt(8),
+    Scalar::UInt(16),
+    Scalar::UInt(32),
+    Scalar::Float(32),
+    Scalar::Float(64),
+    Scalar::Text,
+];
+
+const NEO4J_VALUES: Values =
+    Values { scalars: NEO4J_SCALARS, lists: NEO4J_LISTS, sets: true, nulls: true, json: true, ..Values::NONE };
+
 const TEXT_SCALARS: &[Scalar] = &[
     Scalar::Bool,
     Scalar::Int(8),

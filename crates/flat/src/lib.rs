@@ -9,6 +9,7 @@ mod capability;
 mod cells;
 mod conventions;
 mod keys;
+pub mod neo4j;
 mod open;
 mod plain;
 pub mod rules;
@@ -22,21 +23,34 @@ use isomorph_error::{Kind, Result};
 use isomorph_storage::Location;
 use isomorph_tables::Encoding;
 
-pub use capability::{CSV, JSON, TYPED, holds};
+pub use capability::{CSV, JSON, NEO4J, TYPED, holds};
 pub use open::{MAPPING, OpenOptions, Tables, is_mapping};
 pub use plain::PlainTable;
 pub use write::{TablesWriter, WriteOptions};
+
+/// What tables are, as far as names and first lines tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Detected {
+    /// The encoding of the first one.
+    pub encoding: Encoding,
+    /// Whether their headers are those of Neo4j's admin import.
+    pub neo4j: bool,
+}
 
 /// The encoding of the tables at `location`, if they are a graph: that of the first one.
 ///
 /// # Errors
 /// When the location cannot be read.
-pub fn detect(location: &Location) -> Result<Option<Encoding>> {
+pub fn detect(location: &Location) -> Result<Option<Detected>> {
+    let of = |found: open::Found| {
+        let encoding = found.script.tables.first()?.encoding;
+        Some(Detected { encoding, neo4j: neo4j::is_meant(&found.script) })
+    };
     match open::find(location) {
-        Ok(found) => Ok(found.and_then(|found| found.script.tables.first().map(|table| table.encoding))),
+        Ok(found) => Ok(found.and_then(of)),
         // What is wrong with a mapping file or a table, its reader says best; so do several candidates.
         Err(error) if matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge | Kind::Usage) => {
-            Ok(Some(Encoding::Csv))
+            Ok(Some(Detected { encoding: Encoding::Csv, neo4j: false }))
         }
         Err(error) => Err(error),
     }

@@ -210,6 +210,7 @@ pub(crate) fn label_column(table: &Table, column: &dyn Array) -> LabelColumn {
     let is_csv = table.encoding == Encoding::Csv;
     // Between delimiters nothing is no label; where lists are lists, it is one.
     let keeps = table.options.array_delimiter.is_none();
+    let skipped = usize::from(table.options.type_label);
     let several =
         |text: &str| serde_json::from_str::<Vec<String>>(text).ok().filter(|_| is_csv && text.starts_with('['));
     for row in 0..column.len() {
@@ -217,9 +218,8 @@ pub(crate) fn label_column(table: &Table, column: &dyn Array) -> LabelColumn {
             (Some(lists), _) if lists.is_valid(row) => {
                 let items = lists.value(row);
                 let items = items.as_string_opt::<i32>();
-                labels.push(
-                    items.into_iter().flat_map(|items| items.iter()).flatten().filter(|text| keeps || !text.is_empty()),
-                );
+                let items = items.into_iter().flat_map(|items| items.iter()).flatten();
+                labels.push(items.skip(skipped).filter(|text| keeps || !text.is_empty()));
             }
             (_, Some(texts)) if texts.is_valid(row) && several(texts.value(row)).is_some() => {
                 let all = several(texts.value(row)).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array, new_null_array};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StringArray, UInt64Array, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::type_name::{ITEM, list_of};
@@ -16,11 +16,11 @@ use isomorph_model::{
 use isomorph_storage::{StagedFile, Staging};
 use isomorph_tables::{CsvDialect, Encoding, Quoting, ROW_GROUP_ROWS, TableWriter, WriteOptions as Writing};
 
-use crate::holds;
 use crate::open::MAPPING;
 use crate::sql::{
     Column, ColumnType, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex,
 };
+use crate::{holds, neo4j};
 
 /// The least rows of a row group.
 const LEAST_ROWS: usize = 1 << 14;
@@ -30,6 +30,8 @@ const LEAST_ROWS: usize = 1 << 14;
 pub struct WriteOptions {
     /// The encoding of all tables.
     pub encoding: Encoding,
+    /// Whether headers are those of Neo4j's admin import, in CSV.
+    pub neo4j: bool,
 }
 
 /// The ending of files.
@@ -64,6 +66,141 @@ struct Open {
     finished: bool,
     key: KeyKind,
     has_labels: bool,
+    /// What every row has in a column of its own, for Neo4j: the type of nodes, or the relation.
+    name: Option<String>,
+}
+
+/// The mapping of a graph to tables.
+///
+/// # Errors
+/// When the graph has more than nodes and edges, or values that the encoding does not have.
+pub(crate) fn script(graph: &Graph, options: WriteOptions) -> Result<Script> {
+    Ok(laid_out(graph, options)?.0)
+}
+
+/// The mapping of a graph to tables, and the tables.
+fn laid_out(graph: &Graph, options: WriteOptions) -> Result<(Script, Vec<Open>)> {
+    let encoding = options.encoding;
+    check(graph, options)?;
+    let mut script = Script {
+        graph: PropertyGraph { name: graph.name.clone().unwrap_or_else(|| "g".to_owned()), ..PropertyGraph::default() },
+        ..Script::default()
+    };
+    let spaces = options.neo4j.then(|| neo4j::Spaces::of(graph));
+    let listed = |properties: &[Property]| listed(properties, options.neo4j);
+    let column = |property: &Property| column(property, options.neo4j);
+    let array_delimiter = options.neo4j.then_some(neo4j::ITEMS);
+    let (mut names, mut tables) = (Names::default(), Vec::new());
+    for (at, ty) in graph.nodes.iter().enumerate() {
+        let (name, file) = names.give(&ty.name, encoding);
+        let mut taken: Vec<&str> = ty.properties.iter().map(|property| property.name.as_str()).collect();
+        let fields = spaces.as_ref().map(|spaces| spaces.nodes(at, ty));
+        let key = match ty.key.name.as_deref().filter(|name| !taken.contains(name) && !name.is_empty()) {
+            Some(name) => name.to_owned(),
+            None => free("id", &taken),
+        };
+        let key = fields.as_ref().map_or(key, |fields| fields.id.clone());
+        taken.push(&key);
+        let has_labels = ty.labels != LabelVocabulary::None;
+        let labels = has_labels.then(|| free("labels", &taken));
+        let labels = fields.as_ref().map_or(labels, |fields| Some(fields.labels.to_owned()));
+        let key_type = match ty.key.kind {
+            KeyKind::Row => DataType::Int64,
+            KeyKind::Utf8 | KeyKind::Term => DataType::Utf8,
+            _ => ty.key.data_type.clone(),
+        };
+        let mut columns = vec![required(&key, key_type)];
+        columns.extend(labels.iter().map(|name| Column {
+            name: name.clone(),
+            ty: ColumnType::plain(list_of(DataType::Utf8)),
+            required: false,
+        }));
+        columns.extend(ty.properties.iter().map(column));
+        let table_options = TableOptions {
+            labels: labels.filter(|_| has_labels),
+            type_label: fields.is_some() && has_labels,
+            array_delimiter,
+            row_keys: ty.key.kind == KeyKind::Row,
+            ..TableOptions::default()
+        };
+        let own = fields.is_some().then(|| ty.name.clone());
+        tables.push(Open::new(file.clone(), &columns, encoding, (ty.key.kind, has_labels, own)));
+        let mut properties = listed(&ty.properties);
+        if let (Some(name), Properties::Listed(all)) = (fields.and_then(|fields| fields.key), &mut properties) {
+            // The key has its own name.
+            all.insert(0, (key.clone(), name));
+        }
+        script.graph.vertices.push(Vertex {
+            table: name.clone(),
+            alias: name.clone(),
+            key: Some(key),
+            label: ty.name.clone(),
+            properties,
+            at: Default::default(),
+        });
+        script.tables.push(table(name, file, columns, encoding, &table_options));
+    }
+    for ty in &graph.edges {
+        let (source, relation, target) = graph.edge_name(ty);
+        let is_alone = graph.edges.iter().filter(|other| other.relation == ty.relation).count() == 1
+            && !graph.nodes.iter().any(|node| node.name == relation);
+        let wanted = if is_alone { relation.clone() } else { format!("{source}_{relation}_{target}") };
+        let (name, file) = names.give(&wanted, encoding);
+        let mut taken: Vec<String> = ty.properties.iter().map(|property| property.name.clone()).collect();
+        let mut role = |wanted: &str| {
+            let name = free(wanted, &taken.iter().map(String::as_str).collect::<Vec<_>>());
+            taken.push(name.clone());
+            name
+        };
+        let fields = spaces.as_ref().map(|spaces| spaces.edges(ty));
+        let ends = [role("source"), role("target")];
+        let ends = fields.as_ref().map_or(ends, |fields| fields.ends.clone());
+        let directed = (ty.direction == Direction::PerRow).then(|| role("directed"));
+        let directed = directed.map(|name| fields.as_ref().map_or(name, |fields| fields.directed.clone()));
+        let end = |side: usize, node: usize| -> Result<(Column, End)> {
+            let of = script.graph.vertices.get(node).zip(script.tables.get(node));
+            let (vertex, table) = of.ok_or_else(|| Error::usage("an edge type ends in no node type"))?;
+            let key = table.columns.first().ok_or_else(|| Error::usage("a table has no columns"))?;
+            let column = Column { name: ends[side].clone(), ..key.clone() };
+            let references = vertex.alias.clone();
+            let end =
+                End { column: ends[side].clone(), references, referenced: vertex.key.clone(), at: Default::default() };
+            Ok((column, end))
+        };
+        let ((first, from), (second, to)) = (end(0, ty.source)?, end(1, ty.target)?);
+        let mut columns = vec![first, second];
+        columns.extend(fields.iter().map(|fields| required(fields.relation, DataType::Utf8)));
+        columns.extend(directed.iter().map(|name| Column {
+            name: name.clone(),
+            ty: ColumnType::plain(DataType::Boolean),
+            required: false,
+        }));
+        columns.extend(ty.properties.iter().map(column));
+        let table_options = TableOptions {
+            directed,
+            undirected: ty.direction == Direction::Undirected,
+            array_delimiter,
+            ..TableOptions::default()
+        };
+        let own = fields.map(|_| relation.clone());
+        tables.push(Open::new(file.clone(), &columns, encoding, (KeyKind::Row, false, own)));
+        script.graph.edges.push(Edge {
+            table: name.clone(),
+            key: None,
+            source: from,
+            target: to,
+            label: relation,
+            properties: listed(&ty.properties),
+            at: Default::default(),
+        });
+        script.tables.push(table(name, file, columns, encoding, &table_options));
+    }
+    if script.tables.is_empty() {
+        // It has no file: it says of a graph without types in which encoding that is.
+        let (name, file) = names.give("nothing", encoding);
+        script.tables.push(table(name, file, Vec::new(), encoding, &TableOptions::default()));
+    }
+    Ok((script, tables))
 }
 
 impl<'a> TablesWriter<'a> {
@@ -72,106 +209,7 @@ impl<'a> TablesWriter<'a> {
     /// # Errors
     /// When the graph has more than that, or values that the encoding does not have.
     pub fn create(staging: &'a Staging, graph: &Graph, options: WriteOptions) -> Result<Self> {
-        let encoding = options.encoding;
-        check(graph, encoding)?;
-        let mut script = Script {
-            graph: PropertyGraph {
-                name: graph.name.clone().unwrap_or_else(|| "g".to_owned()),
-                ..PropertyGraph::default()
-            },
-            ..Script::default()
-        };
-        let (mut names, mut tables) = (Names::default(), Vec::new());
-        for ty in &graph.nodes {
-            let (name, file) = names.give(&ty.name, encoding);
-            let mut taken: Vec<&str> = ty.properties.iter().map(|property| property.name.as_str()).collect();
-            let key = match ty.key.name.as_deref().filter(|name| !taken.contains(name) && !name.is_empty()) {
-                Some(name) => name.to_owned(),
-                None => free("id", &taken),
-            };
-            taken.push(&key);
-            let has_labels = ty.labels != LabelVocabulary::None;
-            let labels = has_labels.then(|| free("labels", &taken));
-            let key_type = match ty.key.kind {
-                KeyKind::Row => DataType::Int64,
-                KeyKind::Utf8 | KeyKind::Term => DataType::Utf8,
-                _ => ty.key.data_type.clone(),
-            };
-            let mut columns = vec![required(&key, key_type)];
-            columns.extend(labels.iter().map(|name| Column {
-                name: name.clone(),
-                ty: ColumnType::plain(list_of(DataType::Utf8)),
-                required: false,
-            }));
-            columns.extend(ty.properties.iter().map(column));
-            let table_options =
-                TableOptions { labels, row_keys: ty.key.kind == KeyKind::Row, ..TableOptions::default() };
-            tables.push(Open::new(file.clone(), &columns, encoding, ty.key.kind, has_labels));
-            script.graph.vertices.push(Vertex {
-                table: name.clone(),
-                alias: name.clone(),
-                key: Some(key),
-                label: ty.name.clone(),
-                properties: listed(&ty.properties),
-                at: Default::default(),
-            });
-            script.tables.push(table(name, file, columns, encoding, &table_options));
-        }
-        for ty in &graph.edges {
-            let (source, relation, target) = graph.edge_name(ty);
-            let is_alone = graph.edges.iter().filter(|other| other.relation == ty.relation).count() == 1
-                && !graph.nodes.iter().any(|node| node.name == relation);
-            let wanted = if is_alone { relation.clone() } else { format!("{source}_{relation}_{target}") };
-            let (name, file) = names.give(&wanted, encoding);
-            let mut taken: Vec<String> = ty.properties.iter().map(|property| property.name.clone()).collect();
-            let mut role = |wanted: &str| {
-                let name = free(wanted, &taken.iter().map(String::as_str).collect::<Vec<_>>());
-                taken.push(name.clone());
-                name
-            };
-            let ends = [role("source"), role("target")];
-            let directed = (ty.direction == Direction::PerRow).then(|| role("directed"));
-            let end = |side: usize, node: usize| -> Result<(Column, End)> {
-                let of = script.graph.vertices.get(node).zip(script.tables.get(node));
-                let (vertex, table) = of.ok_or_else(|| Error::usage("an edge type ends in no node type"))?;
-                let key = table.columns.first().ok_or_else(|| Error::usage("a table has no columns"))?;
-                let column = Column { name: ends[side].clone(), ..key.clone() };
-                let references = vertex.alias.clone();
-                let end = End {
-                    column: ends[side].clone(),
-                    references,
-                    referenced: vertex.key.clone(),
-                    at: Default::default(),
-                };
-                Ok((column, end))
-            };
-            let ((first, from), (second, to)) = (end(0, ty.source)?, end(1, ty.target)?);
-            let mut columns = vec![first, second];
-            columns.extend(directed.iter().map(|name| Column {
-                name: name.clone(),
-                ty: ColumnType::plain(DataType::Boolean),
-                required: false,
-            }));
-            columns.extend(ty.properties.iter().map(column));
-            let table_options =
-                TableOptions { directed, undirected: ty.direction == Direction::Undirected, ..TableOptions::default() };
-            tables.push(Open::new(file.clone(), &columns, encoding, KeyKind::Row, false));
-            script.graph.edges.push(Edge {
-                table: name.clone(),
-                key: None,
-                source: from,
-                target: to,
-                label: relation,
-                properties: listed(&ty.properties),
-                at: Default::default(),
-            });
-            script.tables.push(table(name, file, columns, encoding, &table_options));
-        }
-        if script.tables.is_empty() {
-            // It has no file: it says of a graph without types in which encoding that is.
-            let (name, file) = names.give("nothing", encoding);
-            script.tables.push(table(name, file, Vec::new(), encoding, &TableOptions::default()));
-        }
+        let (encoding, (script, tables)) = (options.encoding, laid_out(graph, options)?);
         let direction: Vec<Direction> = graph.edges.iter().map(|ty| ty.direction).collect();
         let nodes = graph.nodes.len();
         // Edges of all types may come mixed: then the tables of all of them are open together.
@@ -183,7 +221,11 @@ impl<'a> TablesWriter<'a> {
         let table = self.tables.get_mut(at).ok_or_else(|| Error::usage("no such table"))?;
         let file = table.file.clone();
         let placed = |error: Error| error.at(Place::file(file.as_str()));
-        let columns = columns.iter().zip(table.schema.fields()).map(|(column, field)| fitted(column, field));
+        let is_neo4j = table.name.is_some();
+        let columns = columns.iter().zip(table.schema.fields()).map(|(column, field)| match is_neo4j {
+            true => fitted(&neo4j::as_read(column, field.name())?, field),
+            false => fitted(column, field),
+        });
         let columns = columns.collect::<Result<Vec<_>>>().map_err(placed)?;
         if self.encoding == Encoding::JsonLines {
             let declared = self.script.tables.get(at).map(|table| table.columns.as_slice()).unwrap_or_default();
@@ -218,7 +260,10 @@ impl<'a> TablesWriter<'a> {
             None => return Err(Error::usage("nodes have no keys")),
         };
         let mut columns = vec![keys];
-        if table.has_labels {
+        if let Some(name) = &table.name {
+            let labels = nodes.labels.as_ref().filter(|_| table.has_labels);
+            columns.push(neo4j::labels(name, labels, nodes.rows, &table.file)?);
+        } else if table.has_labels {
             columns.push(match (&nodes.labels, self.encoding) {
                 (Some(labels), Encoding::Csv) => label_texts(labels, nodes.rows)?,
                 (Some(labels), _) => label_lists(labels, nodes.rows),
@@ -241,6 +286,9 @@ impl<'a> TablesWriter<'a> {
             Ends::Rows(rows) => Arc::new(rows.clone()) as ArrayRef,
         };
         let mut columns = vec![key(&edges.source), key(&edges.target)];
+        if let Some(name) = &table.name {
+            columns.push(Arc::new(StringArray::from(vec![name.as_str(); edges.rows])));
+        }
         if self.direction.get(edges.ty) == Some(&Direction::PerRow) {
             columns.push(match &edges.directed {
                 Some(directed) => Arc::new(directed.clone()),
@@ -255,15 +303,21 @@ impl<'a> TablesWriter<'a> {
 }
 
 impl Open {
-    fn new(file: String, columns: &[Column], encoding: Encoding, key: KeyKind, has_labels: bool) -> Self {
+    fn new(
+        file: String,
+        columns: &[Column],
+        encoding: Encoding,
+        (key, has_labels, name): (KeyKind, bool, Option<String>),
+    ) -> Self {
         let field = |column: &Column| {
-            // Lists in CSV are JSON text: labels are the only ones, because the others have become text before.
+            // Lists in CSV are text: labels are the only ones, unless the table is for Neo4j.
             let is_list = matches!(column.ty.data_type, DataType::List(_)) && encoding == Encoding::Csv;
-            let data_type = if is_list { DataType::Utf8 } else { column.ty.data_type.clone() };
+            let is_spelled = name.is_some() && neo4j::is_spelled(&column.ty.data_type);
+            let data_type = if is_list || is_spelled { DataType::Utf8 } else { column.ty.data_type.clone() };
             Field::new(&column.name, data_type, !column.required)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        Open { file, schema, writer: None, finished: false, key, has_labels }
+        Open { file, schema, writer: None, finished: false, key, has_labels, name }
     }
 
     /// The writer, which is created at the first call.
@@ -371,17 +425,22 @@ fn required(name: &str, data_type: DataType) -> Column {
     Column { name: name.to_owned(), ty: ColumnType::plain(data_type), required: true }
 }
 
-fn column(property: &Property) -> Column {
+fn column(property: &Property, for_neo4j: bool) -> Column {
     let ty = ColumnType {
         data_type: property.data_type.clone(),
         kind: if property.kind == ValueKind::Json { ValueKind::Json } else { ValueKind::Plain },
         cardinality: property.cardinality,
     };
-    Column { name: property.name.clone(), ty, required: !property.nullable }
+    Column { name: field_of(property, for_neo4j), ty, required: !property.nullable }
 }
 
-fn listed(properties: &[Property]) -> Properties {
-    Properties::Listed(properties.iter().map(|own| (own.name.clone(), own.name.clone())).collect())
+fn listed(properties: &[Property], for_neo4j: bool) -> Properties {
+    Properties::Listed(properties.iter().map(|own| (field_of(own, for_neo4j), own.name.clone())).collect())
+}
+
+/// The name of a property's column.
+fn field_of(property: &Property, for_neo4j: bool) -> String {
+    if for_neo4j { neo4j::field(property) } else { property.name.clone() }
 }
 
 fn table(
@@ -403,7 +462,7 @@ fn table(
 }
 
 /// `wanted`, with `_` in front as long as it is taken.
-fn free(wanted: &str, taken: &[&str]) -> String {
+pub(crate) fn free(wanted: &str, taken: &[&str]) -> String {
     let mut name = wanted.to_owned();
     while taken.contains(&name.as_str()) {
         name.insert(0, '_');
@@ -441,14 +500,19 @@ impl Names {
 }
 
 /// Fails where a graph has more than tables hold.
-fn check(graph: &Graph, encoding: Encoding) -> Result<()> {
+fn check(graph: &Graph, options: WriteOptions) -> Result<()> {
+    let encoding = options.encoding;
+    let holds = |property: &Property| match options.neo4j {
+        true => neo4j::holds(property),
+        false => holds(encoding, property),
+    };
     let refused = |what: String| Err(Error::unsupported(what));
     if !graph.hyperedges.is_empty() || !graph.groups.is_empty() || !graph.values.is_empty() {
         return refused("tables hold only nodes and edges".to_owned());
     }
     for ty in &graph.nodes {
-        let holds = |property: &&Property| !holds(encoding, property) || property.name.is_empty();
-        if let Some(property) = ty.properties.iter().find(holds) {
+        let unheld = |property: &&Property| !holds(property) || property.name.is_empty();
+        if let Some(property) = ty.properties.iter().find(unheld) {
             return refused(format!("{} has no column for {}.{}", encoding.name(), ty.name, property.name));
         }
         if ty.key.kind == KeyKind::Tuple {
@@ -462,9 +526,7 @@ fn check(graph: &Graph, encoding: Encoding) -> Result<()> {
         if ty.key.is_some() || ty.layered {
             return refused(format!("the edges {relation} have keys or layers, which tables have no place for"));
         }
-        if let Some(property) =
-            ty.properties.iter().find(|property| !holds(encoding, property) || property.name.is_empty())
-        {
+        if let Some(property) = ty.properties.iter().find(|property| !holds(property) || property.name.is_empty()) {
             return refused(format!("{} has no column for {relation}.{}", encoding.name(), property.name));
         }
     }

@@ -30,8 +30,12 @@ pub mod formats {
     pub use isomorph_graphfile as graphfile;
     #[cfg(feature = "graphml")]
     pub use isomorph_graphml as graphml;
+    #[cfg(feature = "neo4j")]
+    pub use isomorph_neo4j as neo4j;
     #[cfg(feature = "nock")]
     pub use isomorph_nock as nock;
+    #[cfg(feature = "psl")]
+    pub use isomorph_psl as psl;
     #[cfg(feature = "rdf")]
     pub use isomorph_rdf as rdf;
 }

@@ -46,7 +46,7 @@ pub trait Arguments: Sync {
     }
 }
 
-static ALL: [&dyn Arguments; 11] = [
+static ALL: [&dyn Arguments; 12] = [
     &graphar::GraphAr,
     &nock::Nock,
     &annnet::Annnet,
@@ -58,6 +58,7 @@ static ALL: [&dyn Arguments; 11] = [
     &flat::Flat(Format::CSV),
     &flat::Flat(Format::ARROW),
     &flat::Flat(Format::JSON_LINES),
+    &flat::Flat(Format::NEO4J),
 ];
 
 /// The arguments of `format`, or of all formats if it is not known yet.

@@ -5,7 +5,7 @@ mod early;
 mod screen;
 
 use isomorph::convert::{
-    ConvertOptions, Plan, Registry, Shape, check_apart, check_name, check_replaced, convert, target_format,
+    ConvertOptions, Plan, Registry, Shape, check_apart, check_name, check_replaced, convert, target_format, union,
 };
 use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Kind, Location, Result};
@@ -23,6 +23,8 @@ use crate::stdio::{self, DASH, Output};
 /// # Errors
 /// Any error of reading, writing or printing.
 pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+    let (sources, destination) = places(args);
+    let args = &ConvertArgs { destination: destination.to_owned(), ..args.clone() };
     let resources = args.resources.resources()?;
     let printed = if args.destination == DASH { Some(Output::new(&resources.scratch)?) } else { None };
     let destination = match &printed {
@@ -32,6 +34,8 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
     let console = &Console { aside: printed.is_some() && !args.plan, ..*console };
     let open = OpenArgs { base_of_result: true, ..args.open.clone() };
     let (source, mut how) = open.place(&args.source, formats, &resources)?;
+    let others =
+        sources.iter().skip(1).map(|path| open.place(path, formats, &resources)).collect::<Result<Vec<_>>>()?;
     let selection = args.select.selection(args.limit)?;
     let wanted = args.target.format_at(destination.file_name(), formats);
     if wanted.is_some() && selection.is_everything() {
@@ -40,6 +44,14 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
     let opened = open_at(&source, &how, console)?;
     let interrupt = Interrupt::listen()?;
     let bars = Bars::new(interrupt.clone());
+    let opened = match args.union {
+        true => {
+            let others = others.iter().map(|(place, how)| open_at(place, how, console));
+            let graphs = std::iter::once(Ok(opened)).chain(others).collect::<Result<Vec<_>>>()?;
+            interrupt.outcome(union(graphs, args.on_clash, &resources, &bars))?
+        }
+        false => opened,
+    };
     let (opened, dangling) = match selection.is_everything() {
         true => (opened, None),
         false => {
@@ -60,9 +72,14 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
         hyperedges: args.hyperedges,
         labels_from_type: args.target.labels_from.is_some(),
         rdf_mode: args.target.rdf_mode,
+        rdf_1_1: args.target.rdf_1_1()?,
+        iri_map: args.target.iri_map()?,
         base: args.open.base.clone(),
         ..ConvertOptions::default()
     };
+    if let (Some(map), Some(types)) = (&options.iri_map, &mut options.node_types) {
+        types.names.extend(map.type_names());
+    }
     let to = match target_format(&opened, &destination, &options) {
         Err(_) if printed.is_some() => {
             return Err(Error::usage("standard output has no name from which to choose a format")
@@ -154,6 +171,14 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
         dangling,
     ))?;
     Ok(Answer::Yes)
+}
+
+/// Returns the graphs to convert, and where the output goes: the last argument.
+fn places(args: &ConvertArgs) -> (Vec<&str>, &str) {
+    let mut all = vec![args.source.as_str(), args.destination.as_str()];
+    all.extend(args.more.iter().map(String::as_str));
+    let destination = all.pop().unwrap_or_default();
+    (all, destination)
 }
 
 /// Returns the error for a conversion to standard output that needs a sidecar.

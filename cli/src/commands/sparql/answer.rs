@@ -183,7 +183,7 @@ impl Printing<'_> {
     }
 
     fn graph(&self, triples: sparql::Triples<'_>, syntax: Syntax, out: &mut dyn Write) -> Result<()> {
-        let options = WriteOptions { prefixes: self.args.open.namespaces.clone(), base: None };
+        let options = WriteOptions { prefixes: self.args.open.namespaces.clone(), base: None, rdf_1_1: false };
         let mut writer = QuadWriter::new(syntax, out, &options)?;
         for triple in triples {
             with_quad(&triple?, &GraphName::DefaultGraph, |quad| writer.push(quad))?;

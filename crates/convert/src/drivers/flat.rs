@@ -69,7 +69,10 @@ impl Driver for Flat {
             return Ok(false);
         }
         // Tables in ORC are read, not written: the mapping file that names them is no format of its own.
-        let same = |found: Encoding| found == self.0 || (found, self.0) == (Encoding::Orc, Encoding::Parquet);
+        // Headers of Neo4j are a format of their own.
+        let same = |found: isomorph_flat::Detected| {
+            !found.neo4j && (found.encoding == self.0 || (found.encoding, self.0) == (Encoding::Orc, Encoding::Parquet))
+        };
         Ok(isomorph_flat::detect(location)?.is_some_and(same))
     }
 
@@ -154,7 +157,7 @@ impl Driver for Flat {
     }
 
     fn create<'a>(&self, staging: &'a Staging, graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
-        Ok(Box::new(isomorph_flat::TablesWriter::create(staging, graph, Writing { encoding: self.0 })?))
+        Ok(Box::new(isomorph_flat::TablesWriter::create(staging, graph, Writing { encoding: self.0, neo4j: false })?))
     }
 
     fn manifests<'a>(&self, written: &'a Written) -> Vec<&'a str> {

@@ -8,8 +8,11 @@ mod graphar;
 mod graphfile;
 mod graphlake;
 mod graphml;
+mod neo4j;
 mod nock;
+mod psl;
 mod rdf;
+mod records;
 
 use isomorph_model::{Graph, Property, Written};
 use isomorph_tables::Encoding;
@@ -19,14 +22,18 @@ use crate::driver::Format;
 pub use rdf::RdfOptions;
 
 /// In detection order.
-pub(crate) static STANDARD: [Format; 16] = [
+pub(crate) static STANDARD: [Format; 20] = [
     Format::GRAPHAR,
     Format::NOCK,
     Format::ANNNET,
+    // Their first line tells, whatever the name.
+    Format::APOC,
+    Format::CYPHER,
     Format::EDGELIST,
     Format::DEEPGNN,
     Format::GRAPHLAKE,
     Format::GRAPHML,
+    Format::PSL,
     Format::RDF,
     Format::KGX,
     Format::NODELINK,
@@ -37,6 +44,7 @@ pub(crate) static STANDARD: [Format; 16] = [
     Format::CSV,
     Format::ARROW,
     Format::JSON_LINES,
+    Format::NEO4J,
 ];
 
 /// For code about a single format.
@@ -71,6 +79,14 @@ impl Format {
     pub const CSV: Format = Format::new(&flat::Flat(Encoding::Csv));
     /// Tables in Arrow IPC: a file for each type.
     pub const ARROW: Format = Format::new(&flat::Flat(Encoding::Arrow));
+    /// Tables for Neo4j's admin import: CSV whose headers say what columns are.
+    pub const NEO4J: Format = Format::new(&neo4j::Neo4j);
+    /// Neo4j's JSON lines, as the procedures of APOC write and read them.
+    pub const APOC: Format = Format::new(&records::Records(isomorph_neo4j::Form::Apoc));
+    /// A script of Cypher that creates a graph.
+    pub const CYPHER: Format = Format::new(&records::Records(isomorph_neo4j::Form::Cypher));
+    /// PSL: predicates with truth.
+    pub const PSL: Format = Format::new(&psl::Psl);
     /// Tables in JSON lines: a file for each type.
     pub const JSON_LINES: Format = Format::new(&flat::Flat(Encoding::JsonLines));
 }

@@ -68,7 +68,7 @@ fn reads(named: Syntax, syntax: Syntax) -> bool {
 
 /// Returns the prefixes and the base of the text that a job writes.
 fn writing(job: &Job<'_>) -> Writing {
-    let mut write = Writing::default();
+    let mut write = Writing { rdf_1_1: job.options.rdf_1_1.is_some(), ..Writing::default() };
     match job.plan.mapping.lifting() {
         Some(record) => write.prefixes = record.prefixes(),
         None => {
@@ -109,7 +109,7 @@ impl Driver for Rdf {
 
     fn flags(&self) -> Flags {
         let telling = &["--syntax", "--to-syntax"];
-        Flags { opening: &["--syntax", "--base"], writing: &["--to-syntax"], telling }
+        Flags { opening: &["--syntax", "--base"], writing: &["--to-syntax", "--rdf", "--edge-properties"], telling }
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {

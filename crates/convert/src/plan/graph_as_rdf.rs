@@ -1,34 +1,41 @@
 //! Plans the conversion of property graphs to triples.
 
-use isomorph_error::{Place, Result};
-use isomorph_model::faces::push_encoded;
-use isomorph_model::{Direction, EdgeType, Graph, KeyKind, Property, ValueKind};
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::faces::{POSITION, push_encoded};
+use isomorph_model::{Direction, EdgeType, Graph, KeyKind, NodeType, Property, ValueKind};
 use isomorph_rdf::Syntax;
 use isomorph_storage::Location;
 
-use crate::mapping::{Fitting, Lifting, Step};
+use crate::mapping::{EdgeProperties, Fitting, Lifting, Step};
 use crate::options::ConvertOptions;
-use crate::plan::{Plan, counted, edge_text};
+use crate::plan::{Plan, PlanLine, counted, edge_text};
 
 impl Plan {
     /// Plans to write nodes and edges as triples.
     ///
     /// # Errors
     /// If the graph has something that cannot be written as triples, or the base is not an IRI.
-    pub(crate) fn lift(&mut self, graph: &Graph, destination: &Location, options: &ConvertOptions) -> Result<()> {
+    pub(crate) fn lift(
+        &mut self,
+        graph: &Graph,
+        (source, destination): (&Location, &Location),
+        options: &ConvertOptions,
+    ) -> Result<()> {
         let syntax = self.to.syntax(destination, &options.write)?;
         // Typed graphs were fitted before; bundled graphs were not.
         let fitted = Fitting::of(graph, &self.to.allowed())?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let mut record = Lifting::of(graph, options.base.as_deref())?;
         if let Some(syntax) = syntax {
+            record.iri_map.clone_from(&options.iri_map);
+            record.vocabulary()?;
             check(&record, syntax)?;
             self.line("everything", format!("one text of {syntax}"));
-            record.statements = !syntax.has_triple_terms() && !graph.edges.is_empty();
-            if record.statements {
-                let what = format!("statements (rdf:subject, rdf:predicate, rdf:object): {syntax} has no triple terms");
-                self.line("reifiers", what);
-            }
+            self.describe_edges(&mut record, syntax, (source, destination), options)?;
+        } else if options.iri_map.is_some() {
+            return Err(Error::usage(format!("--iri-map applies to RDF text; the output format is {}", self.to)));
+        } else if options.rdf_1_1.is_some() {
+            return Err(Error::usage(format!("--rdf applies to RDF text; the output format is {}", self.to)));
         }
         self.describe_lifting(&record);
         match syntax {
@@ -38,6 +45,68 @@ impl Plan {
         self.target = record.graph.clone();
         self.mapping.steps.extend(fitted.map(|record| Step::Fit(Box::new(record))));
         self.mapping.steps.push(Step::Lift(Box::new(record)));
+        Ok(())
+    }
+
+    /// Plans how properties of edges are written, and says which version of RDF the text will be.
+    ///
+    /// # Errors
+    /// Returns [`isomorph_error::Kind::WouldLose`] if edges are to be named graphs, which the syntax does not have.
+    fn describe_edges(
+        &mut self,
+        record: &mut Lifting,
+        syntax: Syntax,
+        (source, destination): (&Location, &Location),
+        options: &ConvertOptions,
+    ) -> Result<()> {
+        let edges = record.graph.edges.clone();
+        if edges.is_empty() {
+            return Ok(());
+        }
+        let reified = edges.iter().any(has_reifiers);
+        let which = if reified { "of edges with properties" } else { "of parallel edges, if there are any" };
+        let Some(form) = options.rdf_1_1 else {
+            if syntax.has_triple_terms() {
+                let other = format!("isomorph convert {} {} --rdf 1.1", shown_name(source), shown_name(destination));
+                self.line("RDF 1.2", format!("reifiers {which} (triple terms); for readers of RDF 1.1: {other}"));
+            } else {
+                record.write_as(EdgeProperties::Reification);
+                let what = EdgeProperties::Reification.described();
+                self.line("reifiers", format!("{what}: {syntax} has no triple terms"));
+            }
+            return Ok(());
+        };
+        if form == EdgeProperties::NamedGraph {
+            syntax.check_graphs().map_err(|error| error.hint("--edge-properties reification|singleton|drop"))?;
+        }
+        record.write_as(form);
+        self.line("RDF 1.1", format!("instead of reifiers {which}: {}", form.described()));
+        if !options.loses() {
+            let ordered = |ty: &NodeType| ty.ordered && ty.key.kind != KeyKind::Row;
+            if record.graph.nodes.iter().any(ordered) {
+                self.line("positions of nodes", format!("triples {POSITION}; --lossy drops them"));
+            }
+            return Ok(());
+        }
+        let mut lose = |subject: String, becomes: &str| {
+            self.losses.push(PlanLine { subject, becomes: becomes.to_owned() });
+        };
+        for ty in record.graph.nodes.iter().filter(|ty| ty.ordered && ty.key.kind != KeyKind::Row) {
+            lose(format!("order of {}", ty.name), "dropped");
+        }
+        for ty in &edges {
+            let name = edge_text(&record.graph, ty);
+            if ty.direction != Direction::Directed {
+                lose(format!("missing directions of {name}"), "dropped");
+            }
+            if form == EdgeProperties::Drop {
+                let names = ty.properties.iter().map(|property| property.name.as_str()).collect::<Vec<_>>();
+                if !names.is_empty() {
+                    lose(format!("properties {} of {name}", names.join(" ")), "dropped");
+                }
+                lose(format!("parallel edges of {name}"), "one triple");
+            }
+        }
         Ok(())
     }
 
@@ -54,7 +123,11 @@ impl Plan {
         }
         for ty in &graph.edges {
             let relation = ty.relation.fixed().unwrap_or("relation");
-            let reified = if has_reifiers(ty) { ", with reifiers" } else { "" };
+            let reified = match record.edge_form() {
+                Some(EdgeProperties::Drop) => "",
+                _ if has_reifiers(ty) => ", with reifiers",
+                _ => "",
+            };
             let text = format!("triples {base}{relation}{reified}{}", literals(&ty.properties));
             self.line(edge_text(graph, ty), text);
         }
@@ -64,6 +137,15 @@ impl Plan {
         if let Some(name) = &graph.name {
             self.carried.push(format!("the graph's name, {name}"));
         }
+    }
+}
+
+/// The name of a file in a command that is printed.
+fn shown_name(place: &Location) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
+    match place.file_name() {
+        name if name.bytes().all(plain) => name.to_owned(),
+        name => format!("'{}'", name.replace('\'', r"'\''")),
     }
 }
 

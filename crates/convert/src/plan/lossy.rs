@@ -40,7 +40,7 @@ impl Plan {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<()> {
-        if !self.becomes_plain() {
+        if !self.becomes_plain() && !self.to.is_partial() {
             return Ok(());
         }
         let mut unheld = self.to.not_stored(&self.target, write)?;

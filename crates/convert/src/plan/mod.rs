@@ -221,7 +221,7 @@ impl Plan {
             (Shape::Triples, Shape::Bundled) if options.rdf_mode == Some(RdfMode::Pynock) => {
                 plan.flatten(graph, resources)?;
             }
-            (_, Shape::Triples) => plan.lift(graph, destination, options)?,
+            (_, Shape::Triples) => plan.lift(graph, (&opened.location, destination), options)?,
             (Shape::Triples, _) => {
                 let name = graph_name(destination.file_name());
                 plan.gather(&source, options, name, resources, progress)?;
@@ -269,6 +269,17 @@ impl Plan {
         plan.read_texts(source, options, resources, progress)?;
         plan.keep_files(opened, options)?;
         plan.merge_nodes(opened, options, resources, progress)?;
+        if to.needs_schema() {
+            let graph = Box::new(plan.target.clone());
+            let (nodes, edges) = (counted(graph.nodes.len(), "node type"), counted(graph.edges.len(), "edge type"));
+            plan.carried.push(format!("schema of {nodes} and {edges}"));
+            if !matches!(plan.mapping.steps.last(), Some(Step::Native(_))) {
+                plan.mapping.steps.push(Step::Native(graph));
+            }
+        }
+        if let Some(command) = to.loaded_by(&plan.target, destination.file_name()) {
+            plan.line("load it with", command);
+        }
         plan.passes.extend(match to.shape() {
             Shape::Typed | Shape::Triples => ["nodes", "edges"],
             Shape::Bundled => ["keys", "nodes and edges"],

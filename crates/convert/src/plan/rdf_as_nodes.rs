@@ -44,6 +44,14 @@ impl Plan {
             return Err(Error::usage("--labels-from applies only to RDF that becomes a property graph"));
         }
         let between = matches!((from, to), (Shape::Triples, Shape::Bundled) | (Shape::Bundled, Shape::Triples));
+        if options.iri_map.is_some() && (from == Shape::Triples) == (to == Shape::Triples) {
+            return Err(Error::usage(
+                "--iri-map applies to property graphs that become RDF, and to RDF that becomes a property graph",
+            ));
+        }
+        if options.iri_map.is_some() && (options.rdf_mode.is_some() || from == Shape::Triples && to == Shape::Bundled) {
+            return Err(Error::usage("--iri-map does not apply to RDF in NOCK, whose names are the IRIs"));
+        }
         if options.rdf_mode.is_some() && !between {
             return Err(Error::usage("--rdf-mode applies only to RDF that becomes NOCK, and to NOCK that becomes RDF"));
         }
@@ -174,6 +182,7 @@ impl Plan {
         let gathered: Arc<dyn Source> = gathered;
         let rules = NameRules { key: TERM, ..self.to.name_rules() };
         let bundling = Bundling::surveyed(&record.bundled, &survey, options.typing, &rules)?;
+        let bundling = options.iri_map.as_ref().map_or(bundling.clone(), |map| map.named(bundling));
         let typed = self.shred(&gathered, bundling, options, resources, progress)?;
         let typed = self.fit_to(&typed, &self.to.allowed())?.unwrap_or(typed);
         self.target = typed.clone();

@@ -44,7 +44,7 @@ impl Member {
 pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF, GRAPHML, PARQUET, CSV];
 
 /// Formats that differ from one of these in their encoding alone.
-pub const ENCODED: &[Member] = &[ARROW, JSON_LINES];
+pub const ENCODED: &[Member] = &[ARROW, JSON_LINES, NEO4J, APOC, CYPHER];
 
 /// The entry of a format.
 pub fn member(format: Format) -> &'static Member {
@@ -209,6 +209,32 @@ const ARROW: Member = Member { format: Format::ARROW, layouts: |_| vec![tables("
 
 const JSON_LINES: Member =
     Member { format: Format::JSON_LINES, layouts: |_| vec![tables("JSON lines tables")], refuses: NO_TABLES };
+
+const NEO4J: Member = Member { format: Format::NEO4J, layouts: |_| vec![tables("Neo4j CSV")], refuses: NO_TABLES };
+
+const APOC: Member = Member {
+    format: Format::APOC,
+    layouts: |_| {
+        let layout = |name: &str, file| Layout { file, ..tables(name) };
+        vec![layout("APOC", "graph.json"), layout("APOC, packed", "graph.json.gz")]
+    },
+    refuses: NO_RECORDS,
+};
+
+const CYPHER: Member = Member {
+    format: Format::CYPHER,
+    layouts: |_| {
+        let layout = |name: &str, file| Layout { file, ..tables(name) };
+        vec![layout("Cypher", "graph.cypher"), layout("Cypher, packed", "graph.cypher.zst")]
+    },
+    refuses: NO_RECORDS,
+};
+
+const NO_RECORDS: &[(&str, &str)] = &[
+    ("rdf", "cannot be written as nodes and edges"),
+    ("triples and an empty graph", "without triples would be lost"),
+    ("deepgnn", "only nodes and relationships"),
+];
 
 const NO_TABLES: &[(&str, &str)] = &[
     ("rdf", "cannot be written as nodes and edges"),

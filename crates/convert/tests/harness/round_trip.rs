@@ -77,6 +77,13 @@ fn the_zoo_survives_graphml() {
 }
 
 #[test]
+fn the_zoo_survives_the_formats_of_neo4j() {
+    for format in [Format::NEO4J, Format::APOC, Format::CYPHER] {
+        survives(member(format));
+    }
+}
+
+#[test]
 fn the_zoo_survives_tables() {
     for format in [Format::PARQUET, Format::CSV, Format::ARROW, Format::JSON_LINES] {
         survives(member(format));

@@ -12,6 +12,7 @@ use isomorph_storage::{Entry, Root};
 use crate::open::Found;
 use crate::sql::{At, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex};
 pub(crate) use files::{BrokenFile, TableFile, delimiter, encoding};
+pub(crate) use neo4j::is_id;
 
 /// What a convention makes of files: the mapping, and what is told of it.
 pub(crate) struct Guess {

@@ -90,6 +90,11 @@ impl<'a> Header<'a> {
     }
 }
 
+/// Whether a field of a header says that the column has the ids of nodes.
+pub(crate) fn is_id(field: &str) -> bool {
+    Header::of(field).is_id()
+}
+
 /// The only column of a role.
 ///
 /// # Errors

@@ -17,6 +17,7 @@ pub const KNOWN: &[(&str, &str)] = &[
     ),
     ("isomorph.array_delimiter", "the character between the items of a list in a text cell; without it lists are JSON"),
     ("isomorph.labels", "the column with the labels of nodes"),
+    ("isomorph.type_label", "first: the first label of each node is the name of its type, and no label"),
     ("isomorph.relation", "the column that names the relation of each edge"),
     ("isomorph.directed", "the column that says whether an edge has a direction"),
     ("isomorph.direction", "undirected: no edge of the table has a direction"),
@@ -40,6 +41,8 @@ pub struct TableOptions {
     pub array_delimiter: Option<char>,
     /// The column of labels.
     pub labels: Option<String>,
+    /// Whether the first label of each node is its type.
+    pub type_label: bool,
     /// The column of relations.
     pub relation: Option<String>,
     /// The column of directions.
@@ -83,6 +86,8 @@ impl TableOptions {
                     _ => return wrong("one character: ';' or '|'"),
                 },
                 "isomorph.labels" => own.labels = column,
+                "isomorph.type_label" if value == "first" => own.type_label = true,
+                "isomorph.type_label" => return wrong("first"),
                 "isomorph.relation" => own.relation = column,
                 "isomorph.directed" => own.directed = column,
                 "isomorph.direction" => match value.as_str() {
@@ -120,6 +125,7 @@ impl TableOptions {
         put("isomorph.columns", self.by_position.then(|| "position".to_owned()));
         put("isomorph.array_delimiter", self.array_delimiter.map(String::from));
         put("isomorph.labels", self.labels.clone());
+        put("isomorph.type_label", self.type_label.then(|| "first".to_owned()));
         put("isomorph.relation", self.relation.clone());
         put("isomorph.directed", self.directed.clone());
         put("isomorph.direction", self.undirected.then(|| "undirected".to_owned()));

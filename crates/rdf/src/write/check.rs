@@ -35,6 +35,16 @@ pub(super) fn quad(quad: &Quad<'_>) -> Result<()> {
     quad.graph.map_or(Ok(()), |graph| resource(graph, "graph"))
 }
 
+/// Checks that a quad has nothing that RDF has only since 1.2.
+pub(super) fn rdf_1_1(quad: &Quad<'_>) -> Result<()> {
+    let what = match quad.object {
+        Object::Term(object) if term::kind(object) == TermKind::Triple => "a triple term",
+        Object::Literal { direction: Some(_), .. } => "a text with a base direction",
+        _ => return Ok(()),
+    };
+    Err(unsaid(format!("RDF 1.1 does not have {what}"), "object").hint("--rdf 1.2    write RDF 1.2"))
+}
+
 fn resource(text: &str, what: &str) -> Result<()> {
     match text.strip_prefix("_:") {
         Some(label) if is_label(label) => Ok(()),

@@ -31,6 +31,8 @@ pub struct WriteOptions {
     pub prefixes: Vec<(String, String)>,
     /// The base to state in Turtle, TriG and RDF/XML. IRIs are written in full nevertheless.
     pub base: Option<String>,
+    /// Whether the text must be RDF 1.1: triple terms and texts with a base direction, which RDF has since 1.2, are refused.
+    pub rdf_1_1: bool,
 }
 
 /// Writes quads one after another.
@@ -42,7 +44,7 @@ pub struct WriteOptions {
 /// use isomorph_rdf::{QuadWriter, Syntax, WriteOptions};
 /// use isomorph_model::faces::{Object, Quad};
 ///
-/// let options = WriteOptions { prefixes: vec![("ex".into(), "http://example.org/".into())], base: None };
+/// let options = WriteOptions { prefixes: vec![("ex".into(), "http://example.org/".into())], base: None, rdf_1_1: false };
 /// let mut writer = QuadWriter::new(Syntax::Turtle, Vec::new(), &options)?;
 /// let (subject, predicate) = ("http://example.org/a", "http://example.org/knows");
 /// for object in ["http://example.org/b", "_:c"] {
@@ -57,6 +59,7 @@ pub struct QuadWriter<W: Write> {
     text: String,
     syntax: Syntax,
     form: Form,
+    rdf_1_1: bool,
     quads: u64,
 }
 
@@ -82,19 +85,23 @@ impl<W: Write> QuadWriter<W> {
             Syntax::RdfXml => Form::Xml(XmlWriter::begin(&mut text, Prefixes::new(options), options.base.as_deref())),
             Syntax::JsonLd => Form::JsonLd(JsonLdWriter::begin(&mut text)),
         };
-        Ok(QuadWriter { out, text, syntax, form, quads: 0 })
+        Ok(QuadWriter { out, text, syntax, form, rdf_1_1: options.rdf_1_1, quads: 0 })
     }
 
     /// Writes a quad.
     ///
     /// # Errors
     /// Returns [`Kind::WouldLose`] if the syntax cannot express it: a named graph without support for graphs, a triple
-    /// term as subject, a label or a predicate that is not a valid name there; also if the text cannot be written.
+    /// term as subject, a label or a predicate that is not a valid name there; or if it must be RDF 1.1 and is not; also if
+    /// the text cannot be written.
     pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
         if quad.graph.is_some() {
             self.syntax.check_graphs()?;
         }
         check::quad(quad)?;
+        if self.rdf_1_1 {
+            check::rdf_1_1(quad)?;
+        }
         match &mut self.form {
             Form::Lines => {
                 ntriples::push_quad(&mut self.text, quad);

@@ -27,6 +27,7 @@ fn prefixes() -> WriteOptions {
     WriteOptions {
         prefixes: vec![of("ex", "http://example.org/"), of("", "urn:x:"), of("1", "urn:bad:"), of("p", "urn:p#")],
         base: Some("http://example.org/base".to_owned()),
+        rdf_1_1: false,
     }
 }
 
@@ -133,7 +134,7 @@ fn an_empty_text_is_one_of_every_syntax() {
 fn namespaces_of_xml_have_names_that_nobody_else_has() {
     let of = |name: &str, iri: &str| (name.to_owned(), iri.to_owned());
     let prefixes = vec![of("ns2", "urn:two#"), of("ns", "urn:others#")];
-    let options = WriteOptions { prefixes, base: None };
+    let options = WriteOptions { prefixes, base: None, rdf_1_1: false };
     let inside = Object::Term("<<( <urn:a> <urn:inner#p> <urn:c> )>>");
     let objects = [("urn:one#p", inside), ("urn:two#p", inside), ("urn:one#q", Object::Term("urn:o"))];
     let quad = |predicate, object| Quad { subject: "urn:s", predicate, object, graph: None };

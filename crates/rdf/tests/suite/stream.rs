@@ -21,7 +21,7 @@ impl Read for Dripping<'_> {
 
 fn text(syntax: Syntax, count: usize) -> Vec<u8> {
     // By its prefixes Turtle is told from lines.
-    let options = WriteOptions { prefixes: vec![("x".to_owned(), "urn:x:".to_owned())], base: None };
+    let options = WriteOptions { prefixes: vec![("x".to_owned(), "urn:x:".to_owned())], base: None, rdf_1_1: false };
     let mut writer = QuadWriter::new(syntax, Vec::new(), &options).unwrap();
     for at in 0..count {
         let subject = format!("urn:x:{}", at / 3);

@@ -10,8 +10,8 @@ use isomorph_rdf::RdfText;
 use isomorph_storage::{Budget, Reservation};
 
 use super::Lifting;
+use super::edge_forms::FromForm;
 use super::lowered::misfit;
-use super::statements::FromStatements;
 use crate::arrow_limits::narrow;
 
 /// Quads between two checks of memory use.
@@ -75,12 +75,12 @@ impl InMemory {
                 filling.columns.take(&quad);
                 filling.count(0)
             };
-            if !record.statements {
+            if record.edge_form().is_none() && record.iri_map.is_none() {
                 return read(&mut put);
             }
-            let mut statements = FromStatements::new(budget)?;
-            read(&mut |quad| statements.take(quad, &mut put))?;
-            statements.finish()
+            let mut form = FromForm::of(record, budget)?;
+            read(&mut |quad| form.take(quad, &mut put))?;
+            form.finish()
         })
     }
 

@@ -10,8 +10,8 @@ use isomorph_model::{
 };
 use isomorph_storage::{Budget, Resources, Scratch};
 
+use super::edge_forms::FromForm;
 use super::in_memory::InMemory;
-use super::statements::FromStatements;
 use super::tables::{Sorted, Tables, edges_part, nodes_part};
 use super::{Lifting, end_form, neighbors, predicate_object, types_of};
 use crate::mapping::CARRY_FITS;
@@ -179,11 +179,8 @@ impl Lowered {
             edges.take(quad);
             if edges.len() >= TOGETHER { put(&mut edges, tables) } else { Ok(()) }
         };
-        let mut statements = if self.record.statements { Some(FromStatements::new(&self.budget)?) } else { None };
-        let mut take = |quad: Quad<'_>| match &mut statements {
-            Some(statements) => statements.take(quad, &mut put_quad),
-            None => put_quad(quad),
-        };
+        let mut form = FromForm::of(&self.record, &self.budget)?;
+        let mut take = |quad: Quad<'_>| form.take(quad, &mut put_quad);
         for part in &mut parts {
             part.read(&mut |batch| {
                 progress.advance(batch.rows() as u64)?;
@@ -196,7 +193,7 @@ impl Lowered {
         }
         quads.finish(&mut take)?;
         progress.end();
-        statements.map_or(Ok(()), FromStatements::finish)?;
+        form.finish()?;
         put(&mut edges, tables)?;
         subjects.flush()?;
         sorter.finish()

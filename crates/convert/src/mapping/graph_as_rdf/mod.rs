@@ -5,6 +5,7 @@
 //! quads: it needs parallel edges to be adjacent, and a sink can request this order. On the way back, [`Lowered`]
 //! collects the triples of each subject: in memory if they fit, otherwise by sorting.
 
+mod edge_forms;
 mod in_memory;
 mod lifter;
 mod lowered;
@@ -24,10 +25,12 @@ use isomorph_model::faces::{BASE, holds};
 use isomorph_model::{EndForm, Graph, KeyKind, Tables as Scanned, xsd};
 use serde::{Deserialize, Serialize};
 
+use super::{InVocabulary, IriMap, Vocabulary};
+
+pub use edge_forms::{EdgeProperties, in_form};
 pub use lifter::Lifter;
 pub use lowered::Lowered;
 pub use native::Native;
-pub use statements::AsStatements;
 pub use text::LoweredText;
 
 /// The node types and the edge types in a scan of `tables`.
@@ -64,6 +67,12 @@ pub struct Lifting {
     /// Whether properties of edges are about statements (`rdf:Statement`), for texts without triple terms.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub statements: bool,
+    /// How properties of edges are written instead, if neither as statements nor with triple terms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_properties: Option<EdgeProperties>,
+    /// The IRIs of a vocabulary, instead of those below the base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iri_map: Option<IriMap>,
     /// Whether 32-bit floats in JSON have the digits of the equal 64-bit number; earlier versions wrote the shortest
     /// digits.
     #[serde(default)]
@@ -99,8 +108,35 @@ impl Lifting {
                 return Err(Error::new(Kind::Unsupported, what).at(Place::field(format!("{of}.{}", property.name))));
             }
         }
-        let (graph, base) = (graph.clone(), base.to_owned());
-        Ok(Lifting { graph, base, statements: false, wide_floats: true, ordered_by_keys: true })
+        Ok(Lifting {
+            graph: graph.clone(),
+            base: base.to_owned(),
+            statements: false,
+            edge_properties: None,
+            iri_map: None,
+            wide_floats: true,
+            ordered_by_keys: true,
+        })
+    }
+
+    /// Sets how properties of edges are written without triple terms.
+    pub(crate) fn write_as(&mut self, form: EdgeProperties) {
+        // Earlier versions read statements.
+        self.statements = form == EdgeProperties::Reification;
+        self.edge_properties = Some(form).filter(|form| *form != EdgeProperties::Reification);
+    }
+
+    /// The map to the vocabulary, if there is one.
+    ///
+    /// # Errors
+    /// Returns [`Kind::Usage`] if its IRIs begin like the others.
+    pub fn vocabulary(&self) -> Result<Option<Vocabulary>> {
+        self.iri_map.as_ref().map(|map| Vocabulary::of(map, &self.graph, &self.base)).transpose()
+    }
+
+    /// How properties of edges are written; `None` if they have reifiers of triple terms.
+    pub fn edge_form(&self) -> Option<EdgeProperties> {
+        if self.statements { Some(EdgeProperties::Reification) } else { self.edge_properties }
     }
 
     /// Prefixes for texts: the base, each node type whose name is a valid prefix, and the namespaces of literal types.
@@ -111,8 +147,12 @@ impl Lifting {
             |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
         let types = self.graph.nodes.iter().map(|ty| ty.name.as_str());
         let types = types.filter(|name| is_plain(name) && known.iter().all(|(known, _)| known != name));
-        let types: Vec<_> = types.map(|name| (name.to_owned(), format!("{}{name}/", self.base))).collect();
-        known.into_iter().chain([(String::new(), self.base.clone())]).chain(types).collect()
+        let map = self.iri_map.clone().unwrap_or_default();
+        let types = types.filter(|name| !map.prefixes.contains_key(*name));
+        let start = |name: &str| map.keys.get(name).cloned().unwrap_or_else(|| format!("{}{name}/", self.base));
+        let types: Vec<_> = types.map(|name| (name.to_owned(), start(name))).collect();
+        let base = (String::new(), self.base.clone());
+        known.into_iter().chain(map.prefixes.clone()).chain([base]).chain(types).collect()
     }
 }
 

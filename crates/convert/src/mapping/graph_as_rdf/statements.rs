@@ -23,7 +23,7 @@ const PARTS: [&str; 3] = [
 ];
 
 /// Writes statements instead of triple terms.
-pub struct AsStatements<'a>(pub Box<dyn QuadSink + 'a>);
+pub(super) struct AsStatements<'a>(pub Box<dyn QuadSink + 'a>);
 
 impl QuadSink for AsStatements<'_> {
     fn graph(&mut self, name: &str) -> Result<()> {

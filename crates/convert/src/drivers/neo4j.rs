@@ -1,0 +1,123 @@
+//! Tables for Neo4j's admin import: CSV whose headers say what columns are.
+
+use std::sync::Arc;
+
+use isomorph_error::{Result, Rule};
+use isomorph_flat::{WriteOptions as Writing, neo4j};
+use isomorph_model::capability::Capability;
+use isomorph_model::{Graph, Sink, Source, Written};
+use isomorph_storage::{Location, Scheme, Staging};
+use isomorph_tables::Encoding;
+
+use super::flat::Flat;
+use crate::driver::{Driver, Flags};
+use crate::mapping::{Allowed, NameRules};
+use crate::open::Opened;
+use crate::options::{OpenOptions, WriteOptions};
+
+pub(super) struct Neo4j;
+
+/// Tables of CSV are read alike, whatever their headers.
+const TABLES: Flat = Flat(Encoding::Csv);
+
+impl Driver for Neo4j {
+    fn id(&self) -> &'static str {
+        "neo4j"
+    }
+
+    fn name(&self) -> &'static str {
+        "Neo4j CSV"
+    }
+
+    fn capability(&self) -> &'static Capability {
+        &isomorph_flat::NEO4J
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        TABLES.rules()
+    }
+
+    fn usual_names(&self) -> &'static [&'static str] {
+        &["DIRECTORY/"]
+    }
+
+    fn flags(&self) -> Flags {
+        TABLES.flags()
+    }
+
+    fn detect(&self, location: &Location) -> Result<bool> {
+        if location.scheme() == Scheme::Stream {
+            return Ok(false);
+        }
+        Ok(isomorph_flat::detect(location)?.is_some_and(|found| found.neo4j))
+    }
+
+    fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
+        TABLES.owns_directory(directory, names)
+    }
+
+    fn is_named_by_file(&self) -> bool {
+        TABLES.is_named_by_file()
+    }
+
+    fn suggested_name(&self, stem: &str, options: &WriteOptions) -> String {
+        TABLES.suggested_name(stem, options)
+    }
+
+    fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        TABLES.open(location, options)
+    }
+
+    fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
+        TABLES.copy_options(opened, options);
+    }
+
+    fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
+        TABLES.recognised(native)
+    }
+
+    fn name_rules(&self) -> NameRules {
+        NameRules { legal: |c| !matches!(c, '{' | '}'), reserved_prefix: "", key: "id" }
+    }
+
+    fn allowed(&self) -> Allowed {
+        Allowed {
+            holds: |property, _| neo4j::holds(property),
+            is_type: neo4j::is_label,
+            is_relation: |name| !name.is_empty(),
+            is_property: neo4j::is_property,
+            is_label: neo4j::is_label,
+            documents: |_| false,
+            ..Allowed::anything()
+        }
+    }
+
+    fn knows_nodes_by_key(&self) -> bool {
+        true
+    }
+
+    fn sorts_edges(&self) -> bool {
+        false
+    }
+
+    fn layout(&self, _options: &WriteOptions) -> String {
+        format!("a directory with a file for each type, and {}", isomorph_flat::MAPPING)
+    }
+
+    fn loaded_by(&self, graph: &Graph, _destination: &str) -> Option<String> {
+        Some(neo4j::command(graph))
+    }
+
+    fn is_directory(&self, _options: &WriteOptions) -> bool {
+        true
+    }
+
+    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        let options = Writing { encoding: Encoding::Csv, neo4j: true };
+        Ok(Box::new(isomorph_flat::TablesWriter::create(staging, graph, options)?))
+    }
+
+    fn manifests<'a>(&self, written: &'a Written) -> Vec<&'a str> {
+        TABLES.manifests(written)
+    }
+}

@@ -1,0 +1,126 @@
+//! PSL: predicates with truth, in files of tabs.
+
+use std::sync::Arc;
+
+use isomorph_error::{Result, Rule};
+use isomorph_model::capability::Capability;
+use isomorph_model::{Graph, Sink, Source, Written};
+use isomorph_psl::{OpenOptions as Opening, WriteOptions as Writing};
+use isomorph_storage::{Location, Scheme, Staging};
+
+use crate::conversion::Job;
+use crate::driver::Driver;
+use crate::mapping::{Allowed, NameRules};
+use crate::options::{OpenOptions, WriteOptions};
+
+pub(super) struct Psl;
+
+impl Driver for Psl {
+    fn id(&self) -> &'static str {
+        "psl"
+    }
+
+    fn name(&self) -> &'static str {
+        "PSL"
+    }
+
+    fn capability(&self) -> &'static Capability {
+        &isomorph_psl::CAPABILITY
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        isomorph_psl::rules::RULES
+    }
+
+    fn usual_names(&self) -> &'static [&'static str] {
+        &["NAME.data", "DIRECTORY/"]
+    }
+
+    fn detect(&self, location: &Location) -> Result<bool> {
+        if location.scheme() == Scheme::Stream {
+            return Ok(false);
+        }
+        isomorph_psl::detect(location)
+    }
+
+    fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
+        let names: Vec<&str> = names.iter().copied().filter(|name| *name != crate::sidecar::FOLDER).collect();
+        isomorph_psl::owns(directory, &names)
+    }
+
+    fn is_named_by_file(&self) -> bool {
+        true
+    }
+
+    fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
+        stem.to_owned()
+    }
+
+    fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let mut own = options.get::<Opening>().into_owned();
+        own.budget = options.resources.as_ref().map(|resources| resources.budget.clone());
+        Ok(Arc::new(isomorph_psl::Predicates::open(location, &own)?))
+    }
+
+    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
+        options.get_mut::<Opening>().shown = Some(graph.clone());
+    }
+
+    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
+        options.get_mut::<Opening>().shown = carried();
+    }
+
+    fn needs_schema(&self) -> bool {
+        true
+    }
+
+    fn opens_the_same(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {
+        before.get::<Opening>().shown == now.get::<Opening>().shown
+    }
+
+    fn name_rules(&self) -> NameRules {
+        NameRules { legal: |_| true, reserved_prefix: "", key: "name" }
+    }
+
+    fn allowed(&self) -> Allowed {
+        let is_named = |name: &str| !name.is_empty() && !name.contains(['\t', '\n', '\r']);
+        Allowed { is_type: is_named, wide_keys: false, documents: |_| false, ..Allowed::anything() }
+    }
+
+    fn knows_nodes_by_key(&self) -> bool {
+        true
+    }
+
+    fn sorts_edges(&self) -> bool {
+        false
+    }
+
+    fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
+        Ok(isomorph_psl::unheld(graph))
+    }
+
+    fn is_partial(&self) -> bool {
+        true
+    }
+
+    fn layout(&self, _options: &WriteOptions) -> String {
+        format!("a directory with a file for each predicate, and {}", isomorph_psl::DATA)
+    }
+
+    fn is_directory(&self, _options: &WriteOptions) -> bool {
+        true
+    }
+
+    fn prepare(&self, options: &mut WriteOptions, job: &Job<'_>) -> Result<()> {
+        options.get_mut::<Writing>().without_unheld = job.options.loses();
+        Ok(())
+    }
+
+    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        Ok(Box::new(isomorph_psl::PredicatesWriter::create(staging, graph, *options.get::<Writing>())?))
+    }
+
+    fn manifests<'a>(&self, written: &'a Written) -> Vec<&'a str> {
+        super::file_called(written, isomorph_psl::DATA)
+    }
+}

@@ -1,0 +1,132 @@
+//! Neo4j's texts: JSON lines of APOC, and scripts of Cypher.
+
+use std::sync::Arc;
+
+use isomorph_error::{Result, Rule};
+use isomorph_model::capability::Capability;
+use isomorph_model::{Graph, Sink, Source};
+use isomorph_neo4j::{Form, OpenOptions as Opening};
+use isomorph_storage::{Location, Scheme, Staging};
+
+use crate::driver::Driver;
+use crate::mapping::{Allowed, NameRules};
+use crate::options::{OpenOptions, WriteOptions};
+
+pub(super) struct Records(pub Form);
+
+impl Driver for Records {
+    fn id(&self) -> &'static str {
+        match self.0 {
+            Form::Apoc => "apoc",
+            Form::Cypher => "cypher",
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self.0 {
+            Form::Apoc => "APOC JSON lines",
+            Form::Cypher => "Cypher script",
+        }
+    }
+
+    fn capability(&self) -> &'static Capability {
+        &isomorph_neo4j::CAPABILITY
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        isomorph_neo4j::rules::RULES
+    }
+
+    fn usual_names(&self) -> &'static [&'static str] {
+        match self.0 {
+            Form::Apoc => &["NAME.json", "NAME.jsonl"],
+            Form::Cypher => &["NAME.cypher", "NAME.cql"],
+        }
+    }
+
+    fn detect(&self, location: &Location) -> Result<bool> {
+        if location.scheme() == Scheme::Stream {
+            return Ok(false);
+        }
+        isomorph_neo4j::detect(location, self.0)
+    }
+
+    fn is_single_file(&self) -> bool {
+        true
+    }
+
+    fn matches_name(&self, name: &str) -> bool {
+        let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+        self.0 == Form::Cypher && (stem.ends_with(".cypher") || stem.ends_with(".cql"))
+    }
+
+    fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
+        match self.0 {
+            Form::Apoc => format!("{stem}.json"),
+            Form::Cypher => format!("{stem}.cypher"),
+        }
+    }
+
+    fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let mut own = options.get::<Opening>().into_owned();
+        own.budget = options.resources.as_ref().map(|resources| resources.budget.clone());
+        Ok(Arc::new(isomorph_neo4j::Records::open(location, self.0, &own)?))
+    }
+
+    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
+        options.get_mut::<Opening>().shown = Some(graph.clone());
+    }
+
+    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
+        options.get_mut::<Opening>().shown = carried();
+    }
+
+    fn needs_schema(&self) -> bool {
+        true
+    }
+
+    fn opens_the_same(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {
+        before.get::<Opening>().shown == now.get::<Opening>().shown
+    }
+
+    fn name_rules(&self) -> NameRules {
+        NameRules { legal: |_| true, reserved_prefix: "", key: "id" }
+    }
+
+    fn allowed(&self) -> Allowed {
+        Allowed {
+            holds: |property, _| isomorph_neo4j::holds(property),
+            is_type: isomorph_neo4j::is_label,
+            is_relation: isomorph_neo4j::is_label,
+            is_property: isomorph_neo4j::is_property,
+            is_label: isomorph_neo4j::is_label,
+            wide_keys: false,
+            documents: |_| false,
+            ..Allowed::anything()
+        }
+    }
+
+    fn knows_nodes_by_key(&self) -> bool {
+        true
+    }
+
+    fn sorts_edges(&self) -> bool {
+        false
+    }
+
+    fn is_text(&self, _options: &WriteOptions) -> bool {
+        true
+    }
+
+    fn loaded_by(&self, _graph: &Graph, destination: &str) -> Option<String> {
+        let file = destination.replace('\'', "");
+        Some(match self.0 {
+            Form::Apoc => format!("CALL apoc.import.json('{file}')"),
+            Form::Cypher => format!("cypher-shell -f '{file}'"),
+        })
+    }
+
+    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        Ok(Box::new(isomorph_neo4j::RecordsWriter::create(staging, graph, self.0)?))
+    }
+}

@@ -1,0 +1,367 @@
+//! Names and IRIs of a vocabulary: how types, properties, relations and keys of a property graph are called in RDF, and back.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::faces::{Object, Quad, QuadSink, RDF_REIFIES, RDF_TYPE, push_encoded};
+use isomorph_model::{Graph, Relation, Written, term};
+use serde::{Deserialize, Serialize};
+
+use super::{Bundling, Slot};
+
+/// The namespace of RDF's own vocabulary, whose terms have a meaning of their own.
+const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+
+/// Names of a property graph and IRIs of a vocabulary. Each value is an IRI, or a prefix, a colon and a name.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct IriMap {
+    /// Prefixes and their IRIs.
+    pub prefixes: BTreeMap<String, String>,
+    /// Node types and labels, and their classes.
+    pub types: BTreeMap<String, String>,
+    /// Properties, `NAME` or `TYPE.NAME`, and their predicates.
+    pub properties: BTreeMap<String, String>,
+    /// Relations and their predicates.
+    pub relations: BTreeMap<String, String>,
+    /// Node types, and how the IRIs of their nodes begin: the key follows.
+    pub keys: BTreeMap<String, String>,
+}
+
+fn wrong(what: String) -> Error {
+    Error::usage(what)
+}
+
+/// Whether a text is an absolute IRI, judging by scheme and characters.
+fn is_iri(text: &str) -> bool {
+    let scheme = text.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+        && !text.contains(|c: char| c <= ' ' || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '^' | '`' | '\\'))
+}
+
+impl IriMap {
+    /// The map that a text in JSON states, with all IRIs in full.
+    ///
+    /// # Errors
+    /// [`Kind::Malformed`] if it is not such a text; [`Kind::Usage`] for a value that is no IRI, or an IRI with two names.
+    pub fn parse(text: &str) -> Result<IriMap> {
+        let mut map: IriMap = serde_json::from_str(text)
+            .map_err(|error| Error::malformed(error.to_string()).hint(
+                r#"{"prefixes": {"foaf": "http://xmlns.com/foaf/0.1/"}, "types": {"person": "foaf:Person"}, "properties": {"name": "foaf:name"}}"#,
+            ))?;
+        let prefixes = map.prefixes.clone();
+        let tables = [&mut map.types, &mut map.properties, &mut map.relations, &mut map.keys];
+        for (name, value) in tables.into_iter().flatten() {
+            if let Some((prefix, rest)) = value.split_once(':')
+                && let Some(iri) = prefixes.get(prefix)
+            {
+                *value = format!("{iri}{rest}");
+            }
+            if !is_iri(value) {
+                return Err(wrong(format!("{value:?}, for {name}, is neither an IRI nor PREFIX:NAME")));
+            }
+            if value.starts_with(RDF) {
+                return Err(wrong(format!("{value}, for {name}, is a term of RDF itself")));
+            }
+        }
+        for iri in map.prefixes.values() {
+            if !is_iri(iri) {
+                return Err(wrong(format!("{iri:?} is not an IRI")));
+            }
+        }
+        map.check()?;
+        Ok(map)
+    }
+
+    /// Checks that every IRI stands for one name, so that the way back is known.
+    fn check(&self) -> Result<()> {
+        let bare = |name: &str| name.rsplit_once('.').map_or(name, |(_, name)| name).to_owned();
+        let mut predicates: HashMap<&str, String> = HashMap::new();
+        let properties = self.properties.iter().map(|(name, iri)| (bare(name), iri));
+        for (name, iri) in properties.chain(self.relations.iter().map(|(name, iri)| (name.clone(), iri))) {
+            if let Some(other) = predicates.insert(iri, name.clone()).filter(|other| *other != name) {
+                return Err(wrong(format!("{iri} stands for both {other} and {name}")));
+            }
+        }
+        let mut classes: HashMap<&str, &str> = HashMap::new();
+        for (name, iri) in &self.types {
+            if let Some(other) = classes.insert(iri, name) {
+                return Err(wrong(format!("{iri} stands for both {other} and {name}")));
+            }
+        }
+        for (ty, start) in &self.keys {
+            let other = self.keys.iter().find(|(name, other)| *name != ty && other.starts_with(start.as_str()));
+            if let Some((other, _)) = other {
+                return Err(wrong(format!("IRIs of {other} begin like those of {ty}: {start}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of a class, if it has one.
+    fn class_name(&self, iri: &str) -> Option<&str> {
+        self.types.iter().find(|(_, own)| *own == iri).map(|(name, _)| name.as_str())
+    }
+
+    /// The name of a predicate, without the type.
+    fn predicate_name(&self, iri: &str, relation: bool) -> Option<&str> {
+        let table = if relation { &self.relations } else { &self.properties };
+        let (name, _) = table.iter().find(|(_, own)| *own == iri)?;
+        Some(if relation { name } else { name.rsplit_once('.').map_or(name, |(_, name)| name) })
+    }
+
+    /// Names of types by class, for types that are made of classes.
+    pub fn type_names(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        self.types.iter().map(|(name, iri)| (iri.clone(), name.clone()))
+    }
+
+    /// `bundling`, a typed graph of RDF, with the names of this map instead of those that were made of IRIs. A name that another
+    /// one has already stays as it is.
+    pub(crate) fn named(&self, mut bundling: Bundling) -> Bundling {
+        let rename = |properties: &mut Vec<isomorph_model::Property>, slots: &[Slot], key: Option<&str>| {
+            for at in 0..properties.len() {
+                let Some(Slot::Member(iri)) = slots.get(at) else { continue };
+                let Some(name) = self.predicate_name(iri, false) else { continue };
+                let taken = properties.iter().enumerate().any(|(other, own)| other != at && own.name == name);
+                if !taken && key != Some(name) {
+                    name.clone_into(&mut properties[at].name);
+                }
+            }
+        };
+        for (ty, slots) in bundling.typed.nodes.iter_mut().zip(&mut bundling.nodes) {
+            let key = ty.key.name.clone();
+            rename(&mut ty.properties, &slots.properties, key.as_deref());
+            if let isomorph_model::LabelVocabulary::Declared(labels) = &mut ty.labels {
+                for label in labels.iter_mut() {
+                    let real = slots.labels.iter().find(|(typed, _)| typed == label);
+                    let real = real.map_or_else(|| label.clone(), |(_, real)| real.clone());
+                    let Some(name) = self.class_name(&real) else { continue };
+                    slots.labels.retain(|(typed, _)| typed != label);
+                    slots.labels.push((name.to_owned(), real));
+                    name.clone_into(label);
+                }
+            }
+        }
+        let names = bundling.typed.edges.iter().filter_map(|ty| ty.relation.fixed());
+        let mut taken: HashSet<String> = names.map(str::to_owned).collect();
+        for (ty, slots) in bundling.typed.edges.iter_mut().zip(&bundling.edges) {
+            rename(&mut ty.properties, &slots.properties, None);
+            if let Some(name) = self.predicate_name(&slots.relation, true) {
+                if taken.insert(name.to_owned()) {
+                    ty.relation = Relation::Fixed(name.to_owned());
+                }
+            }
+        }
+        bundling
+    }
+}
+
+/// A map for one graph: IRIs below the base, and those of the vocabulary.
+#[derive(Debug, Clone, Default)]
+pub struct Vocabulary {
+    /// How IRIs of nodes begin, below the base and in the vocabulary, by type.
+    keys: Vec<(String, String)>,
+    classes: HashMap<String, String>,
+    predicates: HashMap<String, String>,
+    /// By the beginning of IRIs of nodes, or by relation.
+    qualified: HashMap<(String, String), String>,
+    classes_back: HashMap<String, String>,
+    predicates_back: HashMap<String, String>,
+}
+
+impl Vocabulary {
+    /// The map for `graph`, whose IRIs are below `base`.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if IRIs of the vocabulary begin like those below the base.
+    pub fn of(map: &IriMap, graph: &Graph, base: &str) -> Result<Vocabulary> {
+        let below = |name: &str| {
+            let mut iri = base.to_owned();
+            push_encoded(&mut iri, name);
+            iri
+        };
+        let mut own = Vocabulary::default();
+        let all =
+            map.types.values().chain(map.properties.values()).chain(map.relations.values()).chain(map.keys.values());
+        for iri in all {
+            if iri.starts_with(base) || base.starts_with(iri.as_str()) {
+                return Err(wrong(format!("{iri} begins like the IRIs of everything else, {base}"))
+                    .hint("--base urn:x-isomorph:    begin them differently"));
+            }
+        }
+        for (ty, start) in &map.keys {
+            own.keys.push((below(ty) + "/", start.clone()));
+        }
+        for (name, iri) in &map.types {
+            own.classes.insert(below(name), iri.clone());
+            own.classes_back.insert(iri.clone(), below(name));
+        }
+        for (name, iri) in &map.relations {
+            own.predicates.insert(below(name), iri.clone());
+            own.predicates_back.insert(iri.clone(), below(name));
+        }
+        for (name, iri) in &map.properties {
+            // A name with a dot may be that of a property, too.
+            let is_type = |ty: &str| {
+                graph.nodes.iter().any(|own| own.name == ty)
+                    || graph.edges.iter().any(|own| own.relation.fixed() == Some(ty))
+            };
+            match name.split_once('.').filter(|(ty, _)| is_type(ty)) {
+                Some((ty, name)) => {
+                    own.qualified.insert((below(ty), below(name)), iri.clone());
+                    own.predicates_back.insert(iri.clone(), below(name));
+                }
+                None => {
+                    own.predicates.insert(below(name), iri.clone());
+                    own.predicates_back.insert(iri.clone(), below(name));
+                }
+            }
+        }
+        Ok(own)
+    }
+
+    /// The IRI of a node in the vocabulary, if it has one.
+    fn node(&self, iri: &str) -> Option<String> {
+        self.keys.iter().find_map(|(own, start)| Some(format!("{start}{}", iri.strip_prefix(own.as_str())?)))
+    }
+
+    fn node_back(&self, iri: &str) -> Option<String> {
+        self.keys.iter().find_map(|(own, start)| Some(format!("{own}{}", iri.strip_prefix(start.as_str())?)))
+    }
+
+    /// Passes on a quad with IRIs of the vocabulary. `of` is the type or relation that its subject has.
+    fn quad(&self, quad: &Quad<'_>, of: &str, take: &mut dyn FnMut(&Quad<'_>) -> Result<()>) -> Result<()> {
+        let subject = self.node(quad.subject);
+        let own = (of.to_owned(), quad.predicate.to_owned());
+        let predicate = self.qualified.get(&own).or_else(|| self.predicates.get(quad.predicate));
+        let object = match quad.object {
+            Object::Term(object) if quad.predicate == RDF_REIFIES => {
+                term::resources(object).map(|[from, relation, to]| {
+                    let mut triple = String::new();
+                    let (from, to) = (
+                        self.node(from).unwrap_or_else(|| from.to_owned()),
+                        self.node(to).unwrap_or_else(|| to.to_owned()),
+                    );
+                    let relation = self.predicates.get(relation).map_or(relation, String::as_str);
+                    term::push_triple(&mut triple, &from, relation, &to);
+                    triple
+                })
+            }
+            Object::Term(object) if quad.predicate == RDF_TYPE => self.classes.get(object).cloned(),
+            Object::Term(object) => self.node(object),
+            Object::Literal { .. } => None,
+        };
+        take(&Quad {
+            subject: subject.as_deref().unwrap_or(quad.subject),
+            predicate: predicate.map_or(quad.predicate, String::as_str),
+            object: object.as_deref().map_or(quad.object, Object::Term),
+            graph: quad.graph,
+        })
+    }
+
+    /// Passes on a quad with IRIs below the base.
+    ///
+    /// # Errors
+    /// Returns the errors of `take`.
+    pub(super) fn back(&self, quad: Quad<'_>, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        let subject = self.node_back(quad.subject);
+        let predicate = self.predicates_back.get(quad.predicate);
+        let object = match quad.object {
+            Object::Term(object) if quad.predicate == RDF_REIFIES => {
+                term::resources(object).map(|[from, relation, to]| {
+                    let mut triple = String::new();
+                    let (from, to) = (
+                        self.node_back(from).unwrap_or_else(|| from.to_owned()),
+                        self.node_back(to).unwrap_or_else(|| to.to_owned()),
+                    );
+                    let relation = self.predicates_back.get(relation).map_or(relation, String::as_str);
+                    term::push_triple(&mut triple, &from, relation, &to);
+                    triple
+                })
+            }
+            Object::Term(object) if quad.predicate == RDF_TYPE => self.classes_back.get(object).cloned(),
+            Object::Term(object) => self.node_back(object),
+            Object::Literal { .. } => None,
+        };
+        take(Quad {
+            subject: subject.as_deref().unwrap_or(quad.subject),
+            predicate: predicate.map_or(quad.predicate, String::as_str),
+            object: object.as_deref().map_or(quad.object, Object::Term),
+            graph: quad.graph,
+        })
+    }
+}
+
+/// Writes IRIs of a vocabulary.
+pub struct InVocabulary<'a> {
+    inner: Box<dyn QuadSink + 'a>,
+    vocabulary: Vocabulary,
+    /// The relation of the last reifier, whose properties follow it.
+    relation: String,
+}
+
+impl<'a> InVocabulary<'a> {
+    /// Puts `vocabulary` in front of `inner`.
+    pub fn new(inner: Box<dyn QuadSink + 'a>, vocabulary: Vocabulary) -> Self {
+        InVocabulary { inner, vocabulary, relation: String::new() }
+    }
+}
+
+impl QuadSink for InVocabulary<'_> {
+    fn graph(&mut self, name: &str) -> Result<()> {
+        self.inner.graph(name)
+    }
+
+    fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
+        if let Object::Term(object) = quad.object
+            && quad.predicate == RDF_REIFIES
+            && let Some([_, relation, _]) = term::resources(object)
+        {
+            relation.clone_into(&mut self.relation);
+        }
+        let of = match quad.subject.starts_with("_:") {
+            true => self.relation.as_str(),
+            false => quad.subject.rsplit_once('/').map_or("", |(of, _)| of),
+        };
+        let InVocabulary { inner, vocabulary, .. } = self;
+        if vocabulary.node_back(quad.subject).is_some() {
+            let what = format!("{} begins like the IRIs of another type", quad.subject);
+            return Err(Error::new(Kind::WouldLose, what).at(Place::field("subject")));
+        }
+        vocabulary.quad(quad, of, &mut |quad| inner.quad(quad))
+    }
+
+    fn finish(self: Box<Self>, advance: &dyn Fn(u64) -> Result<()>) -> Result<Written> {
+        self.inner.finish(advance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const MAP: &str = r#"{"prefixes": {"foaf": "http://xmlns.com/foaf/0.1/"},
+        "types": {"person": "foaf:Person"}, "properties": {"name": "foaf:name", "city.name": "http://www.w3.org/2000/01/rdf-schema#label"},
+        "relations": {"knows": "foaf:knows"}, "keys": {"person": "http://example.org/person/"}}"#;
+
+    #[test]
+    fn maps_are_read_or_refused() {
+        let map = IriMap::parse(MAP).unwrap();
+        assert_eq!(map.properties["name"], "http://xmlns.com/foaf/0.1/name");
+        for (text, words) in [
+            ("{", "EOF"),
+            (r#"{"type": {}}"#, "unknown field"),
+            (r#"{"types": {"a": "no iri"}}"#, "neither an IRI"),
+            (r#"{"types": {"a": "urn:x", "b": "urn:x"}}"#, "both a and b"),
+            (r#"{"properties": {"a": "urn:x"}, "relations": {"b": "urn:x"}}"#, "both a and b"),
+            (r#"{"keys": {"a": "urn:x/", "b": "urn:x/y/"}}"#, "begin like"),
+            (r#"{"types": {"a": "http://www.w3.org/1999/02/22-rdf-syntax-ns#Statement"}}"#, "RDF itself"),
+        ] {
+            let error = IriMap::parse(text).unwrap_err();
+            assert!(error.message().contains(words), "{text}: {error:?}");
+        }
+        assert!(IriMap::parse(r#"{"properties": {"a.x": "urn:x", "b.x": "urn:x"}}"#).is_ok());
+    }
+}

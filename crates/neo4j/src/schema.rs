@@ -1,0 +1,254 @@
+//! The types and columns of a text: those that a sidecar knows, or those that its values show.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use arrow_schema::{DataType, TimeUnit};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::type_name::list_of;
+use isomorph_model::{EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, ValueKind};
+
+use crate::item::{Item, Items};
+use crate::value::{Time, Value, is_float};
+
+/// The most labels that are declared, and the most types and properties.
+const LABELS: usize = 1_000;
+const TYPES: usize = 10_000;
+const PROPERTIES: usize = 10_000;
+
+/// What the values of a property have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Nothing,
+    Bool,
+    Int,
+    Float,
+    Text,
+    Time(Time),
+    /// An array: of nothing, of booleans, integers, floats, texts.
+    List(Option<Item1>),
+    Mixed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Item1 {
+    Bool,
+    Int,
+    Float,
+    Text,
+}
+
+impl Seen {
+    fn of(value: &Value) -> Seen {
+        match value {
+            Value::Null => Seen::Nothing,
+            Value::Bool(_) => Seen::Bool,
+            Value::Number(text) if is_float(text) => Seen::Float,
+            Value::Number(text) if text.parse::<i64>().is_ok() => Seen::Int,
+            Value::Text(_) => Seen::Text,
+            Value::Time(time, _) => Seen::Time(*time),
+            Value::List(items) => {
+                let mut all = None;
+                for item in items {
+                    let item = match Seen::of(item) {
+                        Seen::Bool => Item1::Bool,
+                        Seen::Int => Item1::Int,
+                        Seen::Float => Item1::Float,
+                        Seen::Text => Item1::Text,
+                        _ => return Seen::Mixed,
+                    };
+                    if all.is_some_and(|all| all != item) {
+                        return Seen::Mixed;
+                    }
+                    all = Some(item);
+                }
+                Seen::List(all)
+            }
+            Value::Number(_) | Value::Object(_) => Seen::Mixed,
+        }
+    }
+
+    fn with(self, other: Seen) -> Seen {
+        match (self, other) {
+            (Seen::Nothing, other) | (other, Seen::Nothing) => other,
+            (Seen::List(None), Seen::List(item)) | (Seen::List(item), Seen::List(None)) => Seen::List(item),
+            (one, other) if one == other => one,
+            _ => Seen::Mixed,
+        }
+    }
+
+    fn property(self, name: &str) -> Property {
+        let instant = |zone: Option<&str>| DataType::Timestamp(TimeUnit::Nanosecond, zone.map(Into::into));
+        let data_type = match self {
+            Seen::Bool => DataType::Boolean,
+            Seen::Int => DataType::Int64,
+            Seen::Float => DataType::Float64,
+            Seen::Time(Time::Date) => DataType::Date32,
+            Seen::Time(Time::Local) => instant(None),
+            Seen::Time(Time::Instant) => instant(Some("UTC")),
+            Seen::List(item) => list_of(match item {
+                Some(Item1::Bool) => DataType::Boolean,
+                Some(Item1::Int) => DataType::Int64,
+                Some(Item1::Float) => DataType::Float64,
+                Some(Item1::Text) | None => DataType::Utf8,
+            }),
+            Seen::Nothing | Seen::Text | Seen::Mixed => DataType::Utf8,
+        };
+        let cardinality = match data_type {
+            DataType::List(_) => isomorph_model::Cardinality::List,
+            _ => isomorph_model::Cardinality::Single,
+        };
+        let property = Property::new(name, data_type).with_cardinality(cardinality);
+        if self == Seen::Mixed { property.of_kind(ValueKind::Json) } else { property }
+    }
+}
+
+/// Properties in the order in which they were found.
+#[derive(Default)]
+struct Columns {
+    places: HashMap<String, usize>,
+    seen: Vec<(String, Seen)>,
+}
+
+impl Columns {
+    fn see(&mut self, members: &[(String, Value)]) -> Result<()> {
+        for (name, value) in members {
+            let place = match self.places.get(name) {
+                Some(place) => *place,
+                None if self.seen.len() >= PROPERTIES => {
+                    return Err(Error::new(Kind::TooLarge, "more than 10,000 properties"));
+                }
+                None => {
+                    self.places.insert(name.clone(), self.seen.len());
+                    self.seen.push((name.clone(), Seen::Nothing));
+                    self.seen.len() - 1
+                }
+            };
+            if let Some((_, seen)) = self.seen.get_mut(place) {
+                *seen = seen.with(Seen::of(value));
+            }
+        }
+        Ok(())
+    }
+
+    fn properties(&self) -> Vec<Property> {
+        self.seen.iter().map(|(name, seen)| seen.property(name)).collect()
+    }
+}
+
+/// The nodes of a type.
+#[derive(Default)]
+struct Nodes {
+    columns: Columns,
+    labels: BTreeSet<String>,
+    rows: u64,
+    /// Whether a key is no integer.
+    texts: bool,
+}
+
+/// What is known of a text.
+pub(crate) struct Schema {
+    pub graph: Graph,
+    /// Whether JSON columns are made of the values of a property, and not of texts.
+    pub from_values: bool,
+    /// Numbers of types by name; those of edges by source, relation and target.
+    pub nodes: HashMap<String, usize>,
+    pub edges: HashMap<(usize, String, usize), usize>,
+}
+
+impl Schema {
+    /// The schema of a graph that was written.
+    pub fn known(graph: &Graph) -> Schema {
+        Schema::of(graph.clone(), false)
+    }
+
+    fn of(graph: Graph, from_values: bool) -> Schema {
+        let nodes = graph.nodes.iter().enumerate().map(|(at, ty)| (ty.name.clone(), at)).collect();
+        let name = |ty: &EdgeType| ty.relation.fixed().unwrap_or_default().to_owned();
+        let edges = graph.edges.iter().enumerate().map(|(at, ty)| ((ty.source, name(ty), ty.target), at)).collect();
+        Schema { graph, from_values, nodes, edges }
+    }
+
+    /// The schema that all records show.
+    ///
+    /// # Errors
+    /// If the text cannot be read, or has too many types or properties.
+    pub fn surveyed(items: &mut dyn Items) -> Result<Schema> {
+        let mut nodes: Vec<(String, Nodes)> = Vec::new();
+        let mut edges: Vec<((usize, String, usize), Columns, u64)> = Vec::new();
+        let (mut places, mut relations) = (HashMap::new(), HashMap::new());
+        while let Some(item) = items.next()? {
+            let read = match item {
+                Item::Node(node) => {
+                    let at = *places.entry(node.ty.clone()).or_insert_with(|| {
+                        nodes.push((node.ty.clone(), Nodes::default()));
+                        nodes.len() - 1
+                    });
+                    let Some((_, own)) = nodes.get_mut(at) else { continue };
+                    own.rows += 1;
+                    own.texts |= !matches!(&node.key, Value::Number(text) if text.parse::<i64>().is_ok());
+                    if own.labels.len() <= LABELS {
+                        own.labels.extend(node.labels);
+                    }
+                    own.columns.see(&node.properties)
+                }
+                Item::Edge(edge) => {
+                    let [from, to] = edge.ends.map(|(ty, _)| places.get(&ty).copied());
+                    let (Some(from), Some(to)) = (from, to) else {
+                        let what = "a relationship comes before all nodes of the type of one of its ends";
+                        return Err(Error::broken(&crate::rules::END, what).at(items.place()));
+                    };
+                    let key = (from, edge.relation, to);
+                    let at = *relations.entry(key.clone()).or_insert_with(|| {
+                        edges.push((key, Columns::default(), 0));
+                        edges.len() - 1
+                    });
+                    let Some((_, columns, rows)) = edges.get_mut(at) else { continue };
+                    *rows += 1;
+                    columns.see(&edge.properties)
+                }
+            };
+            read.map_err(|error| error.at(items.place()))?;
+            if nodes.len() + edges.len() > TYPES {
+                return Err(Error::new(Kind::TooLarge, "more than 10,000 types").at(items.place()));
+            }
+        }
+        let mut graph = Graph::default();
+        for (name, own) in nodes {
+            let key = if own.texts { Key::utf8() } else { Key::int64() };
+            let mut ty = NodeType::new(name, key);
+            ty.rows = Some(own.rows);
+            ty.properties = own.columns.properties();
+            ty.labels = match own.labels.len() {
+                0 => LabelVocabulary::None,
+                1..=LABELS => LabelVocabulary::Declared(own.labels.into_iter().collect()),
+                _ => LabelVocabulary::Open,
+            };
+            graph.nodes.push(ty);
+        }
+        for ((source, relation, target), columns, rows) in edges {
+            let mut ty = EdgeType::new(source, relation, target);
+            (ty.rows, ty.properties) = (Some(rows), columns.properties());
+            graph.edges.push(ty);
+        }
+        Ok(Schema::of(graph, true))
+    }
+
+    /// Whether several types share one space of ids, so that ids begin with the type.
+    pub fn prefixes(graph: &Graph) -> bool {
+        graph.nodes.len() > 1
+    }
+}
+
+/// The names of keys as properties of nodes, by type: none that a property has.
+pub(crate) fn key_names(graph: &Graph) -> Vec<String> {
+    let of = |ty: &NodeType| {
+        let taken: HashSet<&str> = ty.properties.iter().map(|property| property.name.as_str()).collect();
+        let given = ty.key.name.clone().filter(|_| ty.key.kind != KeyKind::Row).unwrap_or_else(|| "id".to_owned());
+        let mut name = if crate::is_property(&given) { given } else { "id".to_owned() };
+        while taken.contains(name.as_str()) {
+            name.insert(0, '_');
+        }
+        name
+    };
+    graph.nodes.iter().map(of).collect()
+}

@@ -6,6 +6,7 @@ mod builder;
 mod dataset;
 mod dictionary;
 mod index;
+mod large_integers;
 mod load;
 mod look_ups;
 mod params;

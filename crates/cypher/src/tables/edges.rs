@@ -16,7 +16,7 @@ use super::batch::Element;
 use super::filter::Columns;
 use super::keys::{Key, column};
 use super::nodes::{NodeTable, question};
-use super::{Scans, cells, may_be_undirected, number, parts};
+use super::{Kept, Scans, cells, may_be_undirected, number, parts};
 use crate::graph::Direction;
 use crate::value::{Map, Node, Relationship, Value};
 
@@ -51,7 +51,7 @@ pub(crate) struct EdgeTable {
     from: HashMap<Node, Vec<usize>>,
     to: HashMap<Node, Vec<usize>>,
     between: HashMap<(Node, Node), Vec<usize>>,
-    single: HashMap<usize, HashMap<String, Value>>,
+    single: HashMap<usize, HashMap<String, Kept>>,
 }
 
 struct Edge {
@@ -300,7 +300,7 @@ impl EdgeTable {
                         let mut bytes = 160;
                         for at in first_property..batch.num_columns() {
                             let field = schema.field(at);
-                            let value = cells::value(cells::of(&batch, at)?, row, field)?;
+                            let value = Kept::of(cells::value(cells::of(&batch, at)?, row, field))?;
                             bytes += 48 + value.bytes();
                             values.insert(field.name().clone(), value);
                         }
@@ -381,7 +381,7 @@ impl EdgeTable {
 
     fn cell(&mut self, position: usize, name: &str, scans: &Scans<'_>) -> Result<Value> {
         if let Some(values) = self.single.get(&position) {
-            return Ok(values.get(name).cloned().unwrap_or_default());
+            return Kept::find(values, name);
         }
         if !self.columns.contains_key(name) {
             // Rows come in the order in which their ends were read.

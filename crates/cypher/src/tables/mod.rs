@@ -14,7 +14,7 @@ mod nodes;
 mod pass;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use isomorph::dataset::{Cancel, Dataset, KIND, Role, Table, TableKind};
@@ -330,6 +330,39 @@ impl PropertyGraph for TableGraph<'_> {
 /// Whether edges of a type can be undirected.
 fn may_be_undirected(direction: model::Direction) -> bool {
     direction != model::Direction::Directed
+}
+
+/// A value that was read along with others. If openCypher has no type for it, that is an error only for who wants it.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    Value(Value),
+    Refused(String),
+}
+
+impl Kept {
+    fn of(value: Result<Value>) -> Result<Kept> {
+        match value {
+            Ok(value) => Ok(Kept::Value(value)),
+            Err(error) if error.kind() == Kind::Unsupported => Ok(Kept::Refused(error.message().to_owned())),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Kept::Value(value) => value.bytes(),
+            Kept::Refused(text) => text.len() as u64,
+        }
+    }
+
+    /// The value of a column among those that were kept.
+    fn find(kept: &HashMap<String, Kept>, name: &str) -> Result<Value> {
+        match kept.get(name) {
+            None => Ok(Value::Null),
+            Some(Kept::Value(value)) => Ok(value.clone()),
+            Some(Kept::Refused(text)) => Err(cells::refused(text.clone(), name)),
+        }
+    }
 }
 
 /// The columns of properties of a table, with whether their cells hold several.

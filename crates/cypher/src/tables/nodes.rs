@@ -12,7 +12,7 @@ use isomorph::model::{NodeType, Way};
 use super::batch::Element;
 use super::filter::Columns;
 use super::keys::{KEY_BYTES, Key, Positions, column};
-use super::{Scans, cells};
+use super::{Kept, Scans, cells};
 use crate::value::{Map, Value};
 
 /// Nodes whose properties are looked up at once, at most.
@@ -39,7 +39,7 @@ pub(crate) struct NodeTable {
     /// Values by column and position, of whole columns.
     columns: HashMap<String, Vec<Value>>,
     /// All values of single nodes.
-    single: HashMap<usize, HashMap<String, Value>>,
+    single: HashMap<usize, HashMap<String, Kept>>,
 }
 
 impl NodeTable {
@@ -221,7 +221,7 @@ impl NodeTable {
         let schema = batch.schema();
         for at in 2..batch.num_columns() {
             let field = schema.field(at);
-            let value = cells::value(cells::of(batch, at)?, row, field)?;
+            let value = Kept::of(cells::value(cells::of(batch, at)?, row, field))?;
             scans.grow(48 + value.bytes())?;
             values.insert(field.name().clone(), value);
         }
@@ -235,7 +235,7 @@ impl NodeTable {
             return Ok(values.get(position).cloned().unwrap_or_default());
         }
         if let Some(values) = self.single.get(&position) {
-            return Ok(values.get(name).cloned().unwrap_or_default());
+            return Kept::find(values, name);
         }
         if self.whole.is_none() && self.passes(scans)? {
             self.read_all(scans)?;
@@ -258,7 +258,7 @@ impl NodeTable {
             // An end of an edge may be no row; then it has no properties.
             self.single.entry(one).or_default();
         }
-        Ok(self.single.get(&position).and_then(|values| values.get(name)).cloned().unwrap_or_default())
+        self.single.get(&position).map_or(Ok(Value::Null), |values| Kept::find(values, name))
     }
 
     fn read_column(&mut self, name: &str, scans: &Scans<'_>) -> Result<()> {

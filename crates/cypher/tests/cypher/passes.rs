@@ -101,7 +101,7 @@ fn of_node() -> impl Strategy<Value = &'static str> {
         "RETURN x.key AS k, x.id, `x`.none",
         "RETURN 1 AS one",
         "RETURN count(*) AS n, x.p AS p ORDER BY n, p SKIP 1",
-        "RETURN CASE WHEN x.p = 1 THEN count(*) ELSE 0 END",
+        "RETURN x.p AS p, x.p IS NULL AS n, count(*) AS c",
     ])
 }
 

@@ -52,8 +52,7 @@ impl Asked {
     }
 
     fn sql(&self, text: &str) -> Answer {
-        let answer =
-            self.engine.query(text, &Parameters::new()).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        let answer = self.engine.query(text, &Parameters::new()).unwrap_or_else(|error| panic!("{text}: {error:?}"));
         answer.flat_map(|batch| of_batch(&batch.unwrap_or_else(|error| panic!("{text}: {error:?}")))).collect()
     }
 
@@ -73,7 +72,8 @@ impl Asked {
             prefix("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
             prefix("xsd", "http://www.w3.org/2001/XMLSchema#"),
         ];
-        prefixes.extend(self.description.nodes.iter().map(|ty| prefix(&ty.name, &format!("urn:x-isomorph:{}/", ty.name))));
+        prefixes
+            .extend(self.description.nodes.iter().map(|ty| prefix(&ty.name, &format!("urn:x-isomorph:{}/", ty.name))));
         let question = Question::parse(text, &QuestionOptions { prefixes, ..QuestionOptions::default() })
             .unwrap_or_else(|error| panic!("{text}: {error:?}"));
         let index = self.triples(&question);

@@ -71,7 +71,10 @@ fn compare(graph: &str, least: usize) {
                         let found = asked.answer(language, question.text(language));
                         if found != *expected {
                             let [found, expected] = [&found, expected].map(|rows| shown(rows));
-                            wrong.push(format!("{}\n  {name}, {language}: {found}\n  expected {expected}", question.title));
+                            wrong.push(format!(
+                                "{}\n  {name}, {language}: {found}\n  expected {expected}",
+                                question.title
+                            ));
                         }
                     }
                 }

@@ -206,7 +206,9 @@ fn the_examples_of_the_page_are_true() {
                 examples += 1;
                 let words = words(command);
                 let done = home.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
-                found.push_str(&format!("{line}\n{}{}", done.out.replace('\r', ""), done.err));
+                // The number of rows goes to standard error.
+                let error = if done.code > 1 { done.err.as_str() } else { "" };
+                found.push_str(&format!("{line}\n{}{error}", done.out.replace('\r', "")));
             }
             None if in_block && line != "```console" => {}
             None => found.push_str(&format!("{line}\n")),

@@ -186,10 +186,7 @@ fn is_count_of(one: &Aggregate, slot: Slot) -> bool {
 
 /// Whether equal values of an aggregate can be added at once.
 fn is_weighable(what: Aggregation) -> bool {
-    matches!(
-        what,
-        Aggregation::CountRows | Aggregation::Count | Aggregation::Sum | Aggregation::Min | Aggregation::Max
-    )
+    matches!(what, Aggregation::CountRows | Aggregation::Count | Aggregation::Sum | Aggregation::Min | Aggregation::Max)
 }
 
 /// What is known of a condition on labels for all nodes of a type.

@@ -112,7 +112,10 @@ mod tests {
             ]
         );
         assert_eq!(
-            told("MATCH (a:person {nmae: 1})-[r]->(b) WHERE r.since > a.key WITH {x: 1} AS m, b RETURN m.y, b.kee", false),
+            told(
+                "MATCH (a:person {nmae: 1})-[r]->(b) WHERE r.since > a.key WITH {x: 1} AS m, b RETURN m.y, b.kee",
+                false
+            ),
             [
                 "no node or relationship has the property kee, did you mean key?",
                 "no node or relationship has the property nmae, did you mean name?",

@@ -43,10 +43,17 @@ impl Respelled {
     /// The place in the original of a place in this text.
     pub(crate) fn original(&self, span: Span) -> Span {
         let of = |at: usize, is_end: bool| {
-            let before = self.changes.iter().take_while(|(_, new)| new.start < at || (new.start == at && !is_end)).last();
+            let before =
+                self.changes.iter().take_while(|(_, new)| new.start < at || (new.start == at && !is_end)).last();
             match before {
                 None => at,
-                Some((old, new)) if at < new.end => if is_end { old.end } else { old.start },
+                Some((old, new)) if at < new.end => {
+                    if is_end {
+                        old.end
+                    } else {
+                        old.start
+                    }
+                }
                 Some((old, new)) => old.end + (at - new.end),
             }
         };
@@ -129,7 +136,8 @@ mod tests {
         ] {
             assert_eq!(Respelled::of(text).unwrap().text, expected);
         }
-        for text in ["MATCH (a)-[:X|Y]->(b) RETURN a", "RETURN [x IN [1] | x], '(a:X|Y)'", "RETURN (1)", "MATCH (a:X|"] {
+        for text in ["MATCH (a)-[:X|Y]->(b) RETURN a", "RETURN [x IN [1] | x], '(a:X|Y)'", "RETURN (1)", "MATCH (a:X|"]
+        {
             assert!(Respelled::of(text).is_none(), "{text}");
         }
     }

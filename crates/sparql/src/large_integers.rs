@@ -3,11 +3,40 @@
 use oxrdf::vocab::xsd;
 use oxrdf::{Literal, Term};
 use spareval::ExpressionTerm;
+use spargebra::algebra::Expression;
+
+/// Constants that an expression compares or calculates with, as decimals. As terms, they stay what they are.
+pub(crate) fn constants(expression: &mut Expression) {
+    let operands: Vec<&mut Expression> = match expression {
+        Expression::Equal(left, right)
+        | Expression::Greater(left, right)
+        | Expression::GreaterOrEqual(left, right)
+        | Expression::Less(left, right)
+        | Expression::LessOrEqual(left, right)
+        | Expression::Add(left, right)
+        | Expression::Subtract(left, right)
+        | Expression::Multiply(left, right)
+        | Expression::Divide(left, right) => vec![left, right],
+        Expression::In(value, list) => std::iter::once(&mut **value).chain(list).collect(),
+        Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) => vec![inner],
+        _ => Vec::new(),
+    };
+    for operand in operands {
+        if let Expression::Literal(literal) = operand
+            && is_large(literal)
+        {
+            *literal = Literal::new_typed_literal(literal.value(), xsd::DECIMAL);
+        }
+    }
+}
+
+fn is_large(literal: &Literal) -> bool {
+    is_integer(literal.datatype().as_str()) && literal.value().parse::<i64>().is_err() && is_number(literal.value())
+}
 
 /// A literal as a value.
 pub(crate) fn read(literal: Literal) -> ExpressionTerm {
-    let is_large = is_integer(literal.datatype().as_str()) && literal.value().parse::<i64>().is_err();
-    if is_large && is_number(literal.value()) {
+    if is_large(&literal) {
         let decimal = Term::from(Literal::new_typed_literal(literal.value(), xsd::DECIMAL)).into();
         if matches!(decimal, ExpressionTerm::DecimalLiteral(_)) {
             return decimal;

@@ -211,7 +211,12 @@ impl Printing<'_> {
                 (head, rows, triples.next().transpose()?.is_some(), "triple")
             }
         };
-        let columns = (0..head.len()).map(|at| Column::text(u8::try_from(at).unwrap_or(u8::MAX)));
+        // Numbers are printed without quotation marks, so they can be told from texts.
+        let is_number = |text: &String| text.parse::<f64>().is_ok();
+        let columns = (0..head.len()).map(|at| match rows.iter().filter_map(|row| row.get(at)).all(is_number) {
+            true if !rows.is_empty() => Column::number(),
+            _ => Column::text(u8::try_from(at).unwrap_or(u8::MAX)),
+        });
         let mut table = Table::new(columns.collect::<Vec<_>>());
         table.row(head.iter().map(Cell::from));
         for row in &rows {

@@ -66,6 +66,8 @@ struct Reading<'p> {
     /// Positions of columns in a batch.
     columns: EdgeColumns,
     ends: [Option<Ends>; 2],
+    /// Whether edges are met in both ways, and may have one node at both ends.
+    has_loops: bool,
     counted: u64,
 }
 
@@ -82,7 +84,13 @@ enum Found<'p> {
     /// So many of which nothing is read.
     Count(u64),
     /// The nodes at one end, with the number of matches of each.
-    Weighed { side: usize, table: usize, weights: Vec<u64>, next: usize, conditions: Rc<[&'p Expr]> },
+    Weighed {
+        side: usize,
+        table: usize,
+        weights: Vec<u64>,
+        next: usize,
+        conditions: Rc<[&'p Expr]>,
+    },
     Rows(Box<FoundRows<'p>>),
 }
 
@@ -146,7 +154,8 @@ impl<'p, 'g> Pass<'p, 'g> {
                     *next = at + 1;
                     let times = weights.get(at).copied().unwrap_or_default();
                     let node = Some(Node(number(*table, at)));
-                    let (ends, conditions) = (if *side == 0 { [node, None] } else { [None, node] }, Rc::clone(conditions));
+                    let (ends, conditions) =
+                        (if *side == 0 { [node, None] } else { [None, node] }, Rc::clone(conditions));
                     self.bind(ends, 0);
                     (times, conditions)
                 }
@@ -350,6 +359,7 @@ impl<'p, 'g> Pass<'p, 'g> {
         }
         let mut reading = Reading::new(at);
         let has_loops = source == target && found.len() > 1;
+        reading.has_loops = has_loops;
         let is_mixed = table.directed_column().is_some() && one.direction != Direction::Both;
         let tests_type = table.relation_column().is_some() && !one.types.is_empty();
         let only_counts = found.iter().all(|way| way.mode == Mode::Count);
@@ -395,7 +405,10 @@ impl<'p, 'g> Pass<'p, 'g> {
                 let side = usize::from((end == 1) != way.is_backward);
                 way.mode != Mode::Count && way.reads_ends.get(side) == Some(&true)
             });
-            if is_wanted && is_read && let Some(place) = reading.ends.get_mut(end) {
+            if is_wanted
+                && is_read
+                && let Some(place) = reading.ends.get_mut(end)
+            {
                 *place = Some(Ends::new(of, self.graph)?);
             }
         }
@@ -436,6 +449,7 @@ impl<'p> Reading<'p> {
             ways: Vec::new(),
             columns: EdgeColumns::default(),
             ends: [None, None],
+            has_loops: false,
             counted: 0,
         }
     }
@@ -477,7 +491,7 @@ impl<'p> Reading<'p> {
         let is_directed = |row: usize| directed.is_none_or(|column| column.is_null(row) || column.value(row));
         // A loop is met once: from its source, if that way fits.
         let loops = match (source, target) {
-            (Some(source), Some(target)) if self.ways.len() > 1 => equal_keys(source, target)?,
+            (Some(source), Some(target)) if self.has_loops => equal_keys(source, target)?,
             _ => Vec::new(),
         };
         let is_fixed = directed.is_none() && typed.is_none();
@@ -491,11 +505,8 @@ impl<'p> Reading<'p> {
                     let row = *row as usize;
                     let forward = directed.is_none() || one.direction != Direction::In || !is_directed(row);
                     let backward = directed.is_none() || one.direction != Direction::Out || !is_directed(row);
-                    let is_met = if is_backward {
-                        backward && !(forward && loops.get(row) == Some(&true))
-                    } else {
-                        forward
-                    };
+                    let is_met =
+                        if is_backward { backward && !(forward && loops.get(row) == Some(&true)) } else { forward };
                     is_met && typed.as_ref().is_none_or(|typed| typed.get(row) == Some(&true))
                 };
                 Some((0..u32::try_from(count).unwrap_or(u32::MAX)).filter(fits).collect())

@@ -34,11 +34,17 @@ fn label() -> impl Strategy<Value = &'static str> {
 /// A condition on `name`.
 fn condition(name: &'static str) -> impl Strategy<Value = String> {
     let property = select(vec!["p", "q", "`a b,ü`", "key", "id", "none"]);
-    let constant = select(vec!["0", "1", "-1.0", "0.1", "'a'", "''", "true", "null", "date('1970-01-01')", "$one", "$a"]);
+    let constant =
+        select(vec!["0", "1", "-1.0", "0.1", "'a'", "''", "true", "null", "date('1970-01-01')", "$one", "$a"]);
     let operator = select(vec!["=", "<>", "<", "<=", ">", ">="]);
-    let compared = (property, operator, constant, any::<bool>()).prop_map(move |(property, operator, constant, swap)| {
-        if swap { format!("{constant} {operator} {name}.{property}") } else { format!("{name}.{property} {operator} {constant}") }
-    });
+    let compared =
+        (property, operator, constant, any::<bool>()).prop_map(move |(property, operator, constant, swap)| {
+            if swap {
+                format!("{constant} {operator} {name}.{property}")
+            } else {
+                format!("{name}.{property} {operator} {constant}")
+            }
+        });
     prop_oneof![
         4 => compared.clone(),
         1 => compared.prop_map(|one| format!("NOT ({one})")),
@@ -57,7 +63,14 @@ fn condition(name: &'static str) -> impl Strategy<Value = String> {
 fn question() -> impl Strategy<Value = String> {
     let arrows = select(vec![("-[", "]->"), ("<-[", "]-"), ("-[", "]-")]);
     let types = select(vec!["", "", ":rel", ":near|rel", ":none", ":!rel"]);
-    let edge = (label(), arrows, types, label(), vec_of(prop_oneof![condition("x"), condition("y"), condition("r"), of_both()]), of_edge())
+    let edge = (
+        label(),
+        arrows,
+        types,
+        label(),
+        vec_of(prop_oneof![condition("x"), condition("y"), condition("r"), of_both()]),
+        of_edge(),
+    )
         .prop_map(|(left, (open, close), types, right, conditions, rest)| {
             finish(format!("MATCH (x{left}){open}r{types}{close}(y{right})"), &conditions, rest)
         });

@@ -6,6 +6,7 @@ mod builder;
 mod dataset;
 mod dictionary;
 mod index;
+mod large_integers;
 mod load;
 mod look_ups;
 mod params;
@@ -15,6 +16,7 @@ mod run;
 mod stack;
 mod term;
 mod update;
+mod visit;
 
 pub use answer::{Answer, Solutions, Triples, push_term, with_quad, write_boolean, write_solutions};
 pub use builder::Builder;

@@ -19,7 +19,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("tables, clients of object stores, graphs for tests", &["network", "tables", "zoo"]),
     layer("formats", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "rdf", "edgelist", "graphml", "flat"]),
     layer("what any format is read through", &["dataset"]),
-    layer("what works over any format", &["convert", "sampling"]),
+    layer("what works over any format", &["algorithms", "convert", "sampling"]),
     layer("services", &["server"]),
     layer("the public library", &["isomorph"]),
     layer("query languages", &["cypher", "query", "sparql"]),

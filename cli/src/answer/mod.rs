@@ -1,18 +1,13 @@
 //! Answers of queries as text and files. They are record batches here, whatever language asked for them.
 
-#[cfg(feature = "query")]
 mod sink;
-#[cfg(feature = "query")]
 mod table;
-#[cfg(feature = "query")]
 mod writer;
 
 use clap::ValueEnum;
 use isomorph::{Error, Result};
 
-#[cfg(feature = "query")]
 pub use sink::Sink;
-#[cfg(feature = "query")]
 pub use writer::AnswerWriter;
 
 /// The form of an answer.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod algorithms;
 mod annnet;
 mod bad_graphs;
 mod bad_input;

@@ -20,7 +20,9 @@ pub(crate) fn run(path: &str, algorithm: &str, memory: u64, threads: usize) -> R
     let source: Arc<dyn Source> = opened.with_resources_as_nodes(&resources)?;
     let job = Job { resources: &resources, relations: None, progress: &Silent };
     let answer = match algorithm {
-        "pagerank" => sum(&page_rank(&source, &PageRank { iterations: 20, tolerance: 0.0, ..PageRank::default() }, &job)?),
+        "pagerank" => {
+            sum(&page_rank(&source, &PageRank { iterations: 20, tolerance: 0.0, ..PageRank::default() }, &job)?)
+        }
         "components" => json!(components(&source, &job)?.count()),
         "clustering" => sum(&clustering(&source, &job)?),
         "communities" => sum(&communities(&source, 10, &job)?),
@@ -39,6 +41,8 @@ pub(crate) fn run(path: &str, algorithm: &str, memory: u64, threads: usize) -> R
 fn sum(of: &NodeValues) -> Value {
     let nodes = u32::try_from(of.nodes().count()).unwrap_or(u32::MAX);
     let sum: f64 = (0..nodes).filter_map(|node| of.value(node)).sum();
-    let rows = of.rows(Order::Greatest, Some(3)).map(|rows| rows.filter_map(Result::ok).map(|batch| batch.num_rows()).sum::<usize>());
+    let rows = of
+        .rows(Order::Greatest, Some(3))
+        .map(|rows| rows.filter_map(Result::ok).map(|batch| batch.num_rows()).sum::<usize>());
     json!({ "sum": sum, "nodes": nodes, "rows": rows.unwrap_or_default() })
 }

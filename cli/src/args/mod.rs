@@ -49,7 +49,9 @@ pub use lake::{
 pub use read::{OpenArgs, ResourceArgs, file_place, read_place, snapshot_of, whole_store, written_place};
 pub use select::SelectArgs;
 pub use serve::ServeCommand;
-pub use shell::{Language, ShellArgs};
+#[cfg(feature = "query")]
+pub use shell::Language;
+pub use shell::ShellArgs;
 pub use sparql::{LakeUpdateArgs, SparqlArgs};
 pub use sql::SqlArgs;
 #[cfg(feature = "query")]

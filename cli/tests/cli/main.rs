@@ -36,6 +36,7 @@ mod sample_features;
 mod sample_values;
 mod selection;
 mod serve;
+mod shell;
 mod sidecar;
 mod sidecar_parts;
 #[cfg(feature = "query")]

@@ -35,9 +35,16 @@ impl<T: sealed::Plain> Number for T {}
 pub(crate) struct Array<T: Number>(Store<T>);
 
 enum Store<T> {
-    Memory { numbers: Vec<T>, _held: Reservation },
+    Memory {
+        numbers: Vec<T>,
+        _held: Reservation,
+    },
     /// The file is kept so that its size is counted; nothing else has a handle of it.
-    Mapped { map: MmapMut, length: usize, _file: ScratchFile },
+    Mapped {
+        map: MmapMut,
+        length: usize,
+        _file: ScratchFile,
+    },
 }
 
 impl<T: Number> Array<T> {
@@ -46,7 +53,8 @@ impl<T: Number> Array<T> {
     /// # Errors
     /// [`Kind::NoSpace`] and [`Kind::Io`] for temporary files; [`Kind::TooLarge`] beyond the address space.
     pub fn zeros(length: u64, spare: u64, resources: &Resources) -> Result<Self> {
-        let too_large = || Error::new(Kind::TooLarge, format!("an array of {length} numbers exceeds the address space"));
+        let too_large =
+            || Error::new(Kind::TooLarge, format!("an array of {length} numbers exceeds the address space"));
         let count = usize::try_from(length).map_err(|_| too_large())?;
         let bytes = count.checked_mul(size_of::<T>()).ok_or_else(too_large)?;
         let fits = resources.budget.available() >= (bytes as u64).saturating_add(spare);

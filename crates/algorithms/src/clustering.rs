@@ -124,11 +124,15 @@ fn count(arcs: &Adjacency, counts: &mut [u64], resources: &Resources, progress: 
                         }
                     }
                 }
-                if of_two > 0 && let Some(count) = shared.get(*two as usize) {
+                if of_two > 0
+                    && let Some(count) = shared.get(*two as usize)
+                {
                     count.fetch_add(of_two, Ordering::Relaxed);
                 }
             }
-            if own > 0 && let Some(count) = shared.get(one as usize) {
+            if own > 0
+                && let Some(count) = shared.get(one as usize)
+            {
                 count.fetch_add(own, Ordering::Relaxed);
             }
             for end in ends {

@@ -100,8 +100,12 @@ pub(crate) fn by_size(mut roots: Array<u32>, resources: &Resources) -> Result<(A
     }
     let found = counts.iter().filter(|count| **count > 0).count();
     let _held = resources.budget.reserve(16 * found as u64)?;
-    let mut sizes: Vec<(u64, u32)> =
-        counts.iter().zip(0..).filter(|(count, _)| **count > 0).map(|(count, root)| (u64::from(*count), root)).collect();
+    let mut sizes: Vec<(u64, u32)> = counts
+        .iter()
+        .zip(0..)
+        .filter(|(count, _)| **count > 0)
+        .map(|(count, root)| (u64::from(*count), root))
+        .collect();
     sizes.sort_unstable_by_key(|(size, root)| (std::cmp::Reverse(*size), *root));
     for ((_, root), number) in sizes.iter().zip(1..) {
         if let Some(slot) = counts.get_mut(*root as usize) {

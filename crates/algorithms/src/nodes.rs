@@ -82,7 +82,8 @@ impl Nodes {
             .map(|at| by_key(at) && graph.nodes.get(at).is_some_and(|ty| ty.key.kind != KeyKind::Row))
             .collect();
         let share = resources.budget.limit() / 2 / wanted.iter().filter(|wanted| **wanted).count().max(1) as u64;
-        let options = LookupOptions::new(&resources.budget, &resources.scratch).memory(share).threads(resources.threads);
+        let options =
+            LookupOptions::new(&resources.budget, &resources.scratch).memory(share).threads(resources.threads);
         let builder = |wanted: &bool| wanted.then(|| KeyRowsBuilder::new(options.clone()));
         let mut builders: Vec<Option<KeyRowsBuilder>> = wanted.iter().map(builder).collect();
         let mut counts: Vec<Option<u64>> =
@@ -222,7 +223,10 @@ impl Nodes {
                 return Ok(Resolved::Numbers(of.numbers(&rows)));
             }
             (Ends::Keys(_), None) => {
-                return Err(Error::malformed(format!("edges name nodes of type {} by key, which was not announced", of.name)));
+                return Err(Error::malformed(format!(
+                    "edges name nodes of type {} by key, which was not announced",
+                    of.name
+                )));
             }
         };
         Ok(Resolved::Numbers(of.numbers(rows)))

@@ -122,8 +122,10 @@ impl Between<'_> {
             self.each_next(node, is_weighted, |next, _, weight| {
                 if let Some(further) = counts.get(&next) {
                     if wanted.all && is_weighted && weight == 0.0 {
-                        return Err(Error::unsupported("an edge on a shortest path has weight 0, so that paths cannot be listed completely")
-                            .hint("without --all    one shortest path"));
+                        return Err(Error::unsupported(
+                            "an edge on a shortest path has weight 0, so that paths cannot be listed completely",
+                        )
+                        .hint("without --all    one shortest path"));
                     }
                     if last != Some(next) {
                         count = count.saturating_add(*further);
@@ -143,12 +145,7 @@ impl Between<'_> {
     }
 
     /// The arcs of a node that are part of a shortest path from the start, each next node once or several times in a row, with the first label first.
-    fn each_next(
-        &self,
-        node: u32,
-        is_weighted: bool,
-        mut take: impl FnMut(u32, u32, f64) -> Result<()>,
-    ) -> Result<()> {
+    fn each_next(&self, node: u32, is_weighted: bool, mut take: impl FnMut(u32, u32, f64) -> Result<()>) -> Result<()> {
         let own = (self.distance)(node);
         let (ends, labels, weights) = (self.arcs.of(node), self.arcs.labels_of(node), self.arcs.weights_of(node));
         let mut next: Vec<(u32, u32, f64)> = Vec::new();
@@ -166,7 +163,13 @@ impl Between<'_> {
     /// Up to `limit` paths through nodes from which paths lead to the goal.
     fn walk(&self, counts: &HashMap<u32, u128>, limit: usize, is_weighted: bool) -> Result<Vec<Vec<Step>>> {
         let place: HashMap<u32, usize> = match is_weighted {
-            true => self.order.iter().enumerate().map(|(at, node)| (*node, at)).filter(|(node, _)| counts.contains_key(node)).collect(),
+            true => self
+                .order
+                .iter()
+                .enumerate()
+                .map(|(at, node)| (*node, at))
+                .filter(|(node, _)| counts.contains_key(node))
+                .collect(),
             false => HashMap::new(),
         };
         // Arcs of weight 0 may lead back to a node that was reached before.
@@ -235,7 +238,8 @@ impl Paths {
         let [types, own] = keys.of(&nodes)?;
         let numbered = (1u64..).zip(&self.paths);
         let paths = UInt64Array::from_iter_values(numbered.flat_map(|(path, steps)| steps.iter().map(move |_| path)));
-        let places = UInt32Array::from_iter_values(self.paths.iter().flat_map(|steps| (0u32..).zip(steps).map(|(at, _)| at)));
+        let places =
+            UInt32Array::from_iter_values(self.paths.iter().flat_map(|steps| (0u32..).zip(steps).map(|(at, _)| at)));
         let relation = |step: &Step| step.label.map(|label| self.read.relations.name(label / 4).to_owned());
         let relations = StringArray::from_iter(steps().map(relation));
         let ways = StringArray::from_iter(steps().map(|step| {

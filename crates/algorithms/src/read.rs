@@ -349,7 +349,9 @@ fn piece(nodes: &Nodes, batch: EdgeBatch, wanted: &Wanted<'_>, weights: &[Option
     let weights = match (wanted.weight, weights.get(batch.ty).copied().flatten()) {
         (Some(column), Some(at)) => {
             let relevant = |row: usize| match (wanted.relations, &names) {
-                (Some(wanted), Some(names)) => index.get(row).is_some_and(|at| wanted.contains(names.value(*at as usize))),
+                (Some(wanted), Some(names)) => {
+                    index.get(row).is_some_and(|at| wanted.contains(names.value(*at as usize)))
+                }
                 _ => true,
             };
             let cells = batch.properties.get(at).and_then(Option::as_ref);

@@ -24,23 +24,36 @@ pub fn page(path: &str, found: &GraphStatistics) -> String {
         of(found.edges, "edge")
     );
     remarks(&mut out, found);
-    table(&mut out, "Nodes", &["type", "nodes", "isolated"], 1, found.node_types.iter().map(|ty| {
-        vec![ty.name.clone(), thousands(ty.nodes), thousands(ty.isolated)]
-    }));
+    table(
+        &mut out,
+        "Nodes",
+        &["type", "nodes", "isolated"],
+        1,
+        found.node_types.iter().map(|ty| vec![ty.name.clone(), thousands(ty.nodes), thousands(ty.isolated)]),
+    );
     let heads = ["type", "edges", "undirected", "loops", "parallel", "dangling", "reciprocity"];
-    table(&mut out, "Edges", &heads, 1, found.edge_types.iter().map(|ty| {
-        vec![
-            format!("{} ─{}─ {}", ty.source, ty.relation, ty.target),
-            thousands(ty.edges),
-            thousands(ty.undirected),
-            thousands(ty.loops),
-            thousands(ty.parallel),
-            thousands(ty.dangling),
-            ty.reciprocity.map_or_else(|| "–".to_owned(), |share| format!("{share:.3}")),
-        ]
-    }));
+    table(
+        &mut out,
+        "Edges",
+        &heads,
+        1,
+        found.edge_types.iter().map(|ty| {
+            vec![
+                format!("{} ─{}─ {}", ty.source, ty.relation, ty.target),
+                thousands(ty.edges),
+                thousands(ty.undirected),
+                thousands(ty.loops),
+                thousands(ty.parallel),
+                thousands(ty.dangling),
+                ty.reciprocity.map_or_else(|| "–".to_owned(), |share| format!("{share:.3}")),
+            ]
+        }),
+    );
     degrees(&mut out, "Degrees", &found.degree);
-    for (title, own) in [("Directed edges that leave a node", &found.out_degree), ("Directed edges that reach a node", &found.in_degree)] {
+    for (title, own) in [
+        ("Directed edges that leave a node", &found.out_degree),
+        ("Directed edges that reach a node", &found.in_degree),
+    ] {
         if let Some(own) = own {
             degrees(&mut out, title, own);
         }
@@ -55,16 +68,22 @@ pub fn page(path: &str, found: &GraphStatistics) -> String {
     plot(&mut out, &components.histogram, "nodes", "components");
     let heads = ["column", "type", "rows", "nulls", "distinct"];
     let columns = found.tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
-    table(&mut out, "Columns", &heads, 2, columns.map(|(table, column)| {
-        let about = if column.distinct.exact { "" } else { "≈ " };
-        vec![
-            format!("{}.{}", table.table, column.name),
-            column.data_type.clone(),
-            thousands(table.rows),
-            thousands(column.nulls),
-            format!("{about}{}", thousands(column.distinct.values)),
-        ]
-    }));
+    table(
+        &mut out,
+        "Columns",
+        &heads,
+        2,
+        columns.map(|(table, column)| {
+            let about = if column.distinct.exact { "" } else { "≈ " };
+            vec![
+                format!("{}.{}", table.table, column.name),
+                column.data_type.clone(),
+                thousands(table.rows),
+                thousands(column.nulls),
+                format!("{about}{}", thousands(column.distinct.values)),
+            ]
+        }),
+    );
     out.push_str("</html>\n");
     out
 }
@@ -107,10 +126,8 @@ fn table(out: &mut String, title: &str, heads: &[&str], texts: usize, rows: impl
 fn degrees(out: &mut String, title: &str, degrees: &Degrees) {
     let [min, median, p99, max] = [degrees.min, degrees.median, degrees.p99, degrees.max].map(thousands);
     let mean = degrees.mean;
-    let _ = write!(
-        out,
-        "<h2>{title}</h2>\n<p>min {min} · median {median} · p99 {p99} · max {max} · mean {mean:.2}</p>\n"
-    );
+    let _ =
+        write!(out, "<h2>{title}</h2>\n<p>min {min} · median {median} · p99 {p99} · max {max} · mean {mean:.2}</p>\n");
     plot(out, &degrees.histogram, "degree", "nodes");
 }
 

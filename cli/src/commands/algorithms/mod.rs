@@ -18,9 +18,7 @@ use isomorph::{Error, Result};
 
 use super::{Answer, open_at, select};
 use crate::answer::{AnswerFormat, AnswerWriter, Sink};
-use crate::args::{
-    AnswerArgs, ComponentsArgs, OpenArgs, PathsArgs, RankArgs, ResourceArgs, SelectArgs, WalkArgs,
-};
+use crate::args::{AnswerArgs, ComponentsArgs, OpenArgs, PathsArgs, RankArgs, ResourceArgs, SelectArgs, WalkArgs};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -111,7 +109,8 @@ fn notes(read: &ReadOf, walk: &WalkArgs) -> Vec<String> {
     match read.hyperedges {
         Some(0) => {}
         Some(hyperedges) if walk.hyperedges.is_none() => {
-            notes.push(format!("{} not walked; --hyperedges expand walks between members", of(hyperedges, "hyperedge")));
+            notes
+                .push(format!("{} not walked; --hyperedges expand walks between members", of(hyperedges, "hyperedge")));
         }
         None if walk.hyperedges.is_none() => {
             notes.push("hyperedges are not walked; --hyperedges expand walks between members".to_owned());
@@ -170,10 +169,19 @@ pub fn rank(args: &RankArgs, formats: &Registry, console: &Console) -> Result<An
             let (nodes, edges) = (ranks.nodes().count(), ranks.read.edges());
             let mut text = format!("{} of {}, {}", thousands(rows), of(nodes, "node"), of(edges, "edge"));
             let change = ranks.change.unwrap_or_default();
-            text.push_str(&format!(" · {}, the last changed {change:.1e}", of(u64::from(ranks.iterations.unwrap_or_default()), "iteration")));
+            text.push_str(&format!(
+                " · {}, the last changed {change:.1e}",
+                of(u64::from(ranks.iterations.unwrap_or_default()), "iteration")
+            ));
             let mut told = vec![("rank", text)];
             if args.tolerance > 0.0 && change >= args.tolerance {
-                told.push(("warning", format!("ranks still change by more than --tolerance {:e}; --iterations N makes more iterations", args.tolerance)));
+                told.push((
+                    "warning",
+                    format!(
+                        "ranks still change by more than --tolerance {:e}; --iterations N makes more iterations",
+                        args.tolerance
+                    ),
+                ));
             }
             told.extend(notes(&ranks.read, &args.walk).into_iter().map(|note| ("warning", note)));
             told
@@ -217,7 +225,8 @@ pub fn components(args: &ComponentsArgs, formats: &Registry, console: &Console) 
         }
         let limit = args.limit.or((format == AnswerFormat::Table && args.answer.output.is_none()).then_some(SHOWN));
         let rows = found.rows(limit)?;
-        let schema = rows.first().map(RecordBatch::schema).ok_or_else(|| Error::malformed("an answer without columns"))?;
+        let schema =
+            rows.first().map(RecordBatch::schema).ok_or_else(|| Error::malformed("an answer without columns"))?;
         deliver(&args.answer, format, &schema, &mut rows.into_iter().map(Ok), &told, console)
     })())?;
     Ok(Answer::Yes)

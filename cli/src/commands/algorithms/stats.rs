@@ -71,7 +71,11 @@ fn show(screen: &mut Screen, path: &str, found: &GraphStatistics, all: bool, exp
         let name = format!("{} ─{}─ {}", ty.source, ty.relation, ty.target);
         let mut facts = Vec::new();
         if ty.undirected > 0 {
-            facts.push(if ty.directed > 0 { format!("{} undirected", thousands(ty.undirected)) } else { "undirected".to_owned() });
+            facts.push(if ty.directed > 0 {
+                format!("{} undirected", thousands(ty.undirected))
+            } else {
+                "undirected".to_owned()
+            });
         }
         for (count, what) in [(ty.loops, "loop"), (ty.parallel, "parallel edge"), (ty.dangling, "dangling edge")] {
             if count > 0 {
@@ -159,7 +163,8 @@ fn columns(screen: &mut Screen, found: &GraphStatistics, limit: usize) {
         let name = format!("{}.{}", of_table.table, column.name);
         let about = if column.distinct.exact { "" } else { "≈ " };
         let rows = of(of_table.rows, "row");
-        let (nulls, distinct) = (of(column.nulls, "null"), format!("{about}{} distinct", thousands(column.distinct.values)));
+        let (nulls, distinct) =
+            (of(column.nulls, "null"), format!("{about}{} distinct", thousands(column.distinct.values)));
         table.row([word, &name, &column.data_type, &rows, &nulls, &distinct].map(Cell::from));
     }
     screen.table(&table);
@@ -177,7 +182,10 @@ fn remarks(screen: &mut Screen, found: &GraphStatistics, expanded: bool) {
         screen.line("warning", &text);
     }
     if found.repeated_keys > 0 {
-        screen.line("warning", &format!("{} of several nodes of a type; edges lead to the first", of(found.repeated_keys, "key")));
+        screen.line(
+            "warning",
+            &format!("{} of several nodes of a type; edges lead to the first", of(found.repeated_keys, "key")),
+        );
     }
     match found.hyperedges {
         Some(0) => {}

@@ -90,7 +90,11 @@ impl Editor {
         loop {
             draw(out, prompt, &before, &behind)?;
             let Some(key) = key(input)? else {
-                return Ok(if before.is_empty() && behind.is_empty() { Input::End } else { Input::Line(whole(&before, &behind)) });
+                return Ok(if before.is_empty() && behind.is_empty() {
+                    Input::End
+                } else {
+                    Input::Line(whole(&before, &behind))
+                });
             };
             match key {
                 Key::Letter(letter) => before.push(letter),
@@ -125,7 +129,11 @@ impl Editor {
                 Key::Control(b'L') => out.write_all(b"\x1b[H\x1b[2J")?,
                 Key::Up | Key::Down | Key::Control(b'P' | b'N') => {
                     let back = matches!(key, Key::Up | Key::Control(b'P'));
-                    let next = if back { place.checked_sub(1) } else { Some(place + 1).filter(|at| *at <= self.history.len()) };
+                    let next = if back {
+                        place.checked_sub(1)
+                    } else {
+                        Some(place + 1).filter(|at| *at <= self.history.len())
+                    };
                     let Some(next) = next else { continue };
                     if place == self.history.len() {
                         kept = whole(&before, &behind);
@@ -136,10 +144,15 @@ impl Editor {
                 }
                 Key::Tab => {
                     let start = before.rfind(|letter: char| !(letter.is_alphanumeric() || "_.".contains(letter)));
-                    let start = start.map_or(0, |at| at + before.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
+                    let start = start.map_or(0, |at| {
+                        at + before.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
+                    });
                     let word = before.get(start..).unwrap_or_default().to_owned();
                     // After a point, the name of a column; at the start of a line, a command.
-                    let own = word.rsplit_once('.').filter(|(table, _)| !table.is_empty()).map_or(word.as_str(), |(_, column)| column);
+                    let own = word
+                        .rsplit_once('.')
+                        .filter(|(table, _)| !table.is_empty())
+                        .map_or(word.as_str(), |(_, column)| column);
                     let names = complete(own);
                     let same = common(&names);
                     if same.len() > own.len() || names.len() == 1 {
@@ -320,7 +333,11 @@ mod tests {
     fn typed(history: &[&str], keys: &[u8]) -> Input {
         let editor = Editor { history: history.iter().map(|line| (*line).to_owned()).collect() };
         let names = |word: &str| -> Vec<String> {
-            ["person", "person_knows", "für"].iter().filter(|name| name.starts_with(word)).map(|name| (*name).to_owned()).collect()
+            ["person", "person_knows", "für"]
+                .iter()
+                .filter(|name| name.starts_with(word))
+                .map(|name| (*name).to_owned())
+                .collect()
         };
         editor.edit("> ", &mut { names }, &mut &*keys, &mut Vec::new()).unwrap()
     }
@@ -342,7 +359,10 @@ mod tests {
         assert_eq!(line(&[], b"from f\t x\r"), "from für x");
         assert_eq!(line(&[], b"p.per\t_k\t\r"), "p.person_knows");
         assert_eq!(line(&[], b"abc"), "abc");
-        assert_eq!((typed(&[], b"abc\x03"), typed(&[], b"\x04"), typed(&[], b"")), (Input::Dropped, Input::End, Input::End));
+        assert_eq!(
+            (typed(&[], b"abc\x03"), typed(&[], b"\x04"), typed(&[], b"")),
+            (Input::Dropped, Input::End, Input::End)
+        );
         // What is no key does nothing.
         assert_eq!(line(&[], b"a\x1b[99~\x1b[1;5Zb\x00\xff\r"), "ab");
     }

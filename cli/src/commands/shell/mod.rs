@@ -136,7 +136,9 @@ impl Shell<'_> {
         match word {
             ".quit" | ".exit" => return Ok(false),
             ".help" => print(HELP)?,
-            ".tables" => self.sql("select table_name as \"table\" from information_schema.tables where table_schema = 'graph' order by 1")?,
+            ".tables" => self.sql(
+                "select table_name as \"table\" from information_schema.tables where table_schema = 'graph' order by 1",
+            )?,
             ".schema" if !rest.is_empty() => {
                 let table = rest.trim_matches('"').replace('\'', "''");
                 self.sql(&format!(

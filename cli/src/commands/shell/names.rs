@@ -51,6 +51,9 @@ mod tests {
         assert_eq!(names.beginning_with("p", || None), ["person"]);
         assert_eq!(names.beginning_with(".s", || None), [".schema"]);
         let of = |names: &[&str]| common(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
-        assert_eq!((of(&["für", "fünf"]), of(&["a"]), of(&["a", "b"]), of(&[])), ("fü".to_owned(), "a".to_owned(), String::new(), String::new()));
+        assert_eq!(
+            (of(&["für", "fünf"]), of(&["a"]), of(&["a", "b"]), of(&[])),
+            ("fü".to_owned(), "a".to_owned(), String::new(), String::new())
+        );
     }
 }

@@ -83,8 +83,11 @@ impl<'n> Bulk<'n> {
         for (at, Waiting { probes, is_source, .. }) in self.first {
             let Some(ty) = graph.edges.get(at) else { continue };
             if [ty.source, ty.target].iter().any(|ty| nodes.is_implied(*ty)) {
-                return Err(Error::new(Kind::TooLarge, "the keys of nodes that only edges name exceed the memory budget")
-                    .hint("raise --memory"));
+                return Err(Error::new(
+                    Kind::TooLarge,
+                    "the keys of nodes that only edges name exceed the memory budget",
+                )
+                .hint("raise --memory"));
             }
             let mut answers = probes.finish()?;
             let mut second: Option<(BulkLookup<'_>, Arc<Schema>)> = None;

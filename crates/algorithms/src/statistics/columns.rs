@@ -127,7 +127,9 @@ impl Hashes {
         let mut values = Vec::with_capacity(column.len());
         let array = column.as_ref();
         match array.data_type() {
-            DataType::Utf8 => values.extend(array.as_string::<i32>().iter().flatten().map(|text| xxh3_64(text.as_bytes()))),
+            DataType::Utf8 => {
+                values.extend(array.as_string::<i32>().iter().flatten().map(|text| xxh3_64(text.as_bytes())))
+            }
             DataType::LargeUtf8 => {
                 values.extend(array.as_string::<i64>().iter().flatten().map(|text| xxh3_64(text.as_bytes())));
             }
@@ -136,7 +138,9 @@ impl Hashes {
             }
             DataType::Binary => values.extend(array.as_binary::<i32>().iter().flatten().map(xxh3_64)),
             DataType::LargeBinary => values.extend(array.as_binary::<i64>().iter().flatten().map(xxh3_64)),
-            DataType::Boolean => values.extend(array.as_boolean().iter().flatten().map(|truth| xxh3_64(&[u8::from(truth)]))),
+            DataType::Boolean => {
+                values.extend(array.as_boolean().iter().flatten().map(|truth| xxh3_64(&[u8::from(truth)])))
+            }
             DataType::Dictionary(_, value) => {
                 let plain = cast(column, value).map_err(unread)?;
                 return Hashes::of(&plain);
@@ -179,9 +183,13 @@ mod tests {
 
     #[test]
     fn few_values_are_counted_and_many_are_estimated() {
-        let few: ArrayRef = Arc::new(StringArray::from_iter((0..30_000).map(|at| (at % 3 > 0).then(|| format!("v{}", at % 1000)))));
+        let few: ArrayRef =
+            Arc::new(StringArray::from_iter((0..30_000).map(|at| (at % 3 > 0).then(|| format!("v{}", at % 1000)))));
         let found = sketch(&[Arc::clone(&few), few]);
-        assert_eq!((found.nulls, found.rows, found.distinct()), (20_000, 60_000, Distinct { values: 1000, exact: true }));
+        assert_eq!(
+            (found.nulls, found.rows, found.distinct()),
+            (20_000, 60_000, Distinct { values: 1000, exact: true })
+        );
         for count in [20_000i64, 100_000, 1_000_000] {
             let many: ArrayRef = Arc::new(Int64Array::from_iter_values(0..count));
             let found = sketch(&[Arc::clone(&many), many]).distinct();

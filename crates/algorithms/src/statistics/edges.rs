@@ -28,7 +28,7 @@ pub struct EdgeTypeStatistics {
     pub loops: u64,
     /// Edges beyond the first with the same ends and direction.
     pub parallel: u64,
-    /// Of directed edges between different nodes, parallel ones counted once, the share whose reverse exists; `None` without such edges.
+    /// Of directed edges between different nodes of one type, parallel ones counted once, the share whose reverse exists; `None` without such edges.
     pub reciprocity: Option<f64>,
     /// Edges of which an end is no node.
     pub dangling: u64,
@@ -108,7 +108,10 @@ pub(super) fn count(arcs: &Adjacency, relations: &Relations, graph: &Graph, thre
         }
     }
     let of = |(one, counts): (&crate::read::RelationOf, Counts)| {
-        let (source, _, target) = graph.edges.get(one.edge_type).map(|ty| graph.edge_name(ty)).unwrap_or_default();
+        let ty = graph.edges.get(one.edge_type);
+        let (source, _, target) = ty.map(|ty| graph.edge_name(ty)).unwrap_or_default();
+        // Between two types, no edge has a reverse.
+        let pairs = if ty.is_some_and(|ty| ty.source == ty.target) { (counts.pairs, counts.returned) } else { (0, 0) };
         EdgeTypeStatistics {
             source,
             relation: one.name.clone(),
@@ -118,10 +121,10 @@ pub(super) fn count(arcs: &Adjacency, relations: &Relations, graph: &Graph, thre
             undirected: counts.undirected,
             loops: counts.loops,
             parallel: counts.parallel,
-            reciprocity: share((counts.pairs, counts.returned)),
+            reciprocity: share(pairs),
             dangling: one.dangling,
             dangling_example: one.dangling_example.clone(),
-            pairs: (counts.pairs, counts.returned),
+            pairs,
         }
     };
     relations.all().iter().zip(all).map(of).collect()

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
-use isomorph_dataset::{Dataset, TableKind};
+use isomorph_dataset::{Dataset, Role, TableKind};
 use isomorph_error::Result;
 use isomorph_model::{Batch, KeyKind, Request, Source, Tables};
 use isomorph_storage::parallel::map;
@@ -48,7 +48,7 @@ pub struct GraphStatistics {
     pub loops: u64,
     /// Edges beyond the first with the same ends, relation and direction.
     pub parallel: u64,
-    /// Of directed edges between different nodes, parallel ones counted once, the share whose reverse, of the same relation, exists; `None` without such edges.
+    /// Of directed edges between different nodes of one type, parallel ones counted once, the share whose reverse, of the same relation, exists; `None` without such edges.
     pub reciprocity: Option<f64>,
     /// Edges of which an end is no node; they count in no number but `edges`.
     pub dangling: u64,
@@ -228,12 +228,18 @@ fn sketches(source: &Arc<dyn Source>, job: &Job<'_>) -> BTreeMap<(bool, usize), 
             _ => None,
         }?;
         let key = key.filter(|key| key.kind != KeyKind::Row);
-        let own = key.map(|key| (key.name.clone().unwrap_or_else(|| "key".to_owned()), key.data_type.to_string()));
+        // As the table calls them: a bag of properties has no name of its own.
+        let field = |role: Role| {
+            let at = table.roles().iter().position(|own| *own == role)?;
+            let field = table.schema().field(at);
+            Some((field.name().clone(), field.data_type().to_string()))
+        };
+        let own = key.and_then(|_| field(Role::Key));
         let has_key = own.is_some();
-        let names: Vec<(String, String)> = own
-            .into_iter()
-            .chain(properties.iter().map(|property| (property.name.clone(), property.data_type.to_string())))
-            .collect();
+        let property = |(at, property): (usize, &isomorph_model::Property)| {
+            field(Role::Property(at)).unwrap_or_else(|| (property.name.clone(), property.data_type.to_string()))
+        };
+        let names: Vec<(String, String)> = own.into_iter().chain(properties.iter().enumerate().map(property)).collect();
         let columns = names.iter().map(|_| Mutex::new(Sketch::new(&job.resources.budget, all))).collect();
         let name = table.name().to_owned();
         Some((place, TableSketch { name, names, has_key, rows: Mutex::default(), columns }))

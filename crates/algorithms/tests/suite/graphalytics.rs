@@ -12,7 +12,10 @@ use crate::support::{Edge, by_key, graph, job, resources};
 /// Lines of words.
 fn lines(path: &Path) -> Vec<Vec<String>> {
     let text = fs::read_to_string(path).unwrap();
-    text.lines().filter(|line| !line.trim().is_empty()).map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| line.split_whitespace().map(str::to_owned).collect())
+        .collect()
 }
 
 fn expected(path: &Path) -> BTreeMap<i64, f64> {
@@ -35,7 +38,8 @@ fn read(inputs: &[&Path], directed: bool) -> (Vec<i64>, Vec<Edge>) {
         }
         [nodes, edges] => {
             let weight = |line: &Vec<String>| line.get(2).map_or(1.0, |weight| weight.parse().unwrap());
-            let edges = lines(edges).iter().map(|line| edge(number(&line[0]), number(&line[1]), weight(line))).collect();
+            let edges =
+                lines(edges).iter().map(|line| edge(number(&line[0]), number(&line[1]), weight(line))).collect();
             (lines(nodes).iter().map(|line| number(&line[0])).collect(), edges)
         }
         _ => panic!("one file or two"),
@@ -68,7 +72,11 @@ fn cases(algorithm: &str, iterations: [u32; 2]) -> Vec<Case> {
 }
 
 /// Runs the cases of an algorithm; `check` gets the graph, the case and the expected values.
-fn check(algorithm: &str, iterations: [u32; 2], run: impl Fn(&Case, &(Vec<i64>, Vec<Edge>), &BTreeMap<i64, f64>, bool)) {
+fn check(
+    algorithm: &str,
+    iterations: [u32; 2],
+    run: impl Fn(&Case, &(Vec<i64>, Vec<Edge>), &BTreeMap<i64, f64>, bool),
+) {
     let Some(folder) = public_data("graphalytics") else { return };
     let folder = folder.join("validation-graphs");
     for case in cases(algorithm, iterations) {
@@ -116,7 +124,8 @@ fn breadth_first_search() {
         let resources = resources(1 << 20, 2);
         let found = distances(&graph(nodes, edges, by_row), (None, case.start), None, false, &job(&resources)).unwrap();
         // Not reached: 2⁶³ − 1.
-        let expected = expected.iter().map(|(key, hops)| (*key, if *hops > 1e18 { f64::INFINITY } else { *hops })).collect();
+        let expected =
+            expected.iter().map(|(key, hops)| (*key, if *hops > 1e18 { f64::INFINITY } else { *hops })).collect();
         same(&by_key(&found), &expected, 0.0, case);
     });
 }

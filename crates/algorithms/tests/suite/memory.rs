@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, StringArray};
 use isomorph_algorithms::{
-    NodeValues, Order, PageRank, PathsBetween, clustering, communities, components, distances, page_rank, shortest_paths, statistics,
+    NodeValues, Order, PageRank, PathsBetween, clustering, communities, components, distances, page_rank,
+    shortest_paths, statistics,
 };
 use isomorph_model::Source;
 use isomorph_zoo::{Build, Edges, Nodes};
@@ -18,7 +19,9 @@ fn graph() -> Arc<dyn Source> {
     let mut dice = Dice(3);
     let mut build = Build::default();
     let keys = |prefix: &str, count: u64| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values((0..count).map(|at| format!("{prefix}/{:x}", at.wrapping_mul(0x9E37_79B9_7F4A_7C15)))))
+        Arc::new(StringArray::from_iter_values(
+            (0..count).map(|at| format!("{prefix}/{:x}", at.wrapping_mul(0x9E37_79B9_7F4A_7C15))),
+        ))
     };
     let person = build.nodes(Nodes::keyed("person", keys("person", NODES)));
     let city = build.nodes(Nodes::keyed("city", keys("city", 100)));
@@ -33,7 +36,10 @@ fn graph() -> Arc<dyn Source> {
     let directed: Vec<Option<bool>> = (0..60_000).map(|at| Some(at % 3 > 0)).collect();
     build.edges(knows.directed(&directed).column("weight", weights));
     let weights: ArrayRef = Arc::new(Float64Array::from_iter_values((0..9_000).map(f64::from)));
-    build.edges(Edges::keys(person, "livesIn", city, ends(9_000, "person", NODES), ends(9_000, "city", 100)).column("weight", weights));
+    build.edges(
+        Edges::keys(person, "livesIn", city, ends(9_000, "person", NODES), ends(9_000, "city", 100))
+            .column("weight", weights),
+    );
     Arc::new(build.finish())
 }
 
@@ -72,14 +78,26 @@ fn results_do_not_depend_on_memory() {
         tables.tables.clear();
         tables.edge_types.iter_mut().for_each(|ty| ty.dangling_example = None);
         let to = format!("person/{:x}", 11u64.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let wanted = PathsBetween { from: start, to: (None, &to), both_ways: true, all: true, limit: 50, ..PathsBetween::default() };
+        let wanted = PathsBetween {
+            from: start,
+            to: (None, &to),
+            both_ways: true,
+            all: true,
+            limit: 50,
+            ..PathsBetween::default()
+        };
         let paths = shortest_paths(&source, &wanted, &job).unwrap();
         assert!(paths.count > 0);
         let own = (tables, paths.count, paths.length, paths.rows().unwrap());
         assert_eq!(&own, told.get_or_insert_with(|| own.clone()), "{what}");
         drop(paths);
         assert!(resources.budget.peak() <= memory, "{what}: {:?}", resources.budget);
-        assert_eq!(resources.scratch.peak() > 0, memory < 256 << 20, "{what}: {} bytes of temporary files", resources.scratch.peak());
+        assert_eq!(
+            resources.scratch.peak() > 0,
+            memory < 256 << 20,
+            "{what}: {} bytes of temporary files",
+            resources.scratch.peak()
+        );
         assert_eq!((resources.budget.used(), resources.scratch.used()), (0, 0), "{what}");
     }
 }

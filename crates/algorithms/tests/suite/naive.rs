@@ -89,11 +89,17 @@ impl Naive {
         let arcs: BTreeSet<(i64, i64)> =
             self.arcs.iter().map(|arc| (arc.0, arc.1)).filter(|(one, other)| one != other).collect();
         let of = |node: i64| -> f64 {
-            let near: BTreeSet<i64> =
-                self.nodes.iter().copied().filter(|other| arcs.contains(&(node, *other)) || arcs.contains(&(*other, node))).collect();
+            let near: BTreeSet<i64> = self
+                .nodes
+                .iter()
+                .copied()
+                .filter(|other| arcs.contains(&(node, *other)) || arcs.contains(&(*other, node)))
+                .collect();
             let degree = near.len() as f64;
-            let connected =
-                near.iter().flat_map(|one| near.iter().map(move |other| (*one, *other))).filter(|pair| arcs.contains(pair));
+            let connected = near
+                .iter()
+                .flat_map(|one| near.iter().map(move |other| (*one, *other)))
+                .filter(|pair| arcs.contains(pair));
             if degree < 2.0 { 0.0 } else { connected.count() as f64 / (degree * (degree - 1.0)) }
         };
         self.nodes.iter().map(|node| (*node, of(*node))).collect()

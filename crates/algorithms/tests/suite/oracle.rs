@@ -15,7 +15,8 @@ pub fn random(dice: &mut Dice) -> (Vec<i64>, Vec<Edge>) {
     nodes.dedup();
     let edges = dice.below(3 * count as u64 + 1);
     let directedness = dice.below(3);
-    let key = |dice: &mut Dice| if dice.below(40) == 0 { 777_777 } else { nodes[dice.below(nodes.len() as u64) as usize] };
+    let key =
+        |dice: &mut Dice| if dice.below(40) == 0 { 777_777 } else { nodes[dice.below(nodes.len() as u64) as usize] };
     let edge = |_| {
         let (source, target) = (key(dice), key(dice));
         let directed = match directedness {
@@ -46,25 +47,36 @@ fn random_graphs_have_the_results_of_the_definitions() {
         let from = nodes[dice.below(nodes.len() as u64) as usize];
         let dangling = (edges.len() - naive.edges.len()) as u64;
         let mut first = None;
-        for (memory, threads, by_row) in [(64 << 20, 1, true), (64 << 20, 2, false), (300 << 10, 2, true), (300 << 10, 1, false)] {
+        for (memory, threads, by_row) in
+            [(64 << 20, 1, true), (64 << 20, 2, false), (300 << 10, 2, true), (300 << 10, 1, false)]
+        {
             let resources = resources(memory, threads);
             let (job, source) = (job(&resources), graph(&nodes, &edges, by_row));
-            let what = format!("round {round}, {memory} bytes, {threads} threads, by row {by_row}: {nodes:?} {edges:?}");
+            let what =
+                format!("round {round}, {memory} bytes, {threads} threads, by row {by_row}: {nodes:?} {edges:?}");
             let how = PageRank { damping: 0.85, iterations: 7, tolerance: 0.0 };
             let ranks = page_rank(&source, &how, &job).unwrap();
             assert_eq!((ranks.read.relations.dangling(), ranks.iterations), (dangling, Some(7)), "{what}");
             close(&by_key(&ranks), &naive.page_rank(0.85, 7), &what);
             // To the last bit, whatever the memory.
-            let bits: Vec<(String, u64)> = values(&ranks, Order::Nodes).into_iter().map(|(key, rank)| (key, rank.unwrap().to_bits())).collect();
+            let bits: Vec<(String, u64)> =
+                values(&ranks, Order::Nodes).into_iter().map(|(key, rank)| (key, rank.unwrap().to_bits())).collect();
             assert_eq!(&bits, first.get_or_insert_with(|| bits.clone()), "{what}");
             close(&by_key(&clustering(&source, &job).unwrap()), &naive.clustering(), &what);
             let found = by_key(&communities(&source, 4, &job).unwrap());
             let expected = naive.communities(4);
-            assert!(expected.iter().all(|(key, label)| found[key] == Some(*label as f64)), "{what}: {found:?}, expected {expected:?}");
+            assert!(
+                expected.iter().all(|(key, label)| found[key] == Some(*label as f64)),
+                "{what}: {found:?}, expected {expected:?}"
+            );
             for (weight, both) in [(None, false), (None, true), (Some("weight"), false), (Some("weight"), true)] {
                 let key = from.to_string();
                 let found = by_key(&distances(&source, (None, &key), weight, both, &job).unwrap());
-                assert_eq!(found, naive.distances(from, weight.is_some(), both), "{what} {weight:?} {both} from {from}");
+                assert_eq!(
+                    found,
+                    naive.distances(from, weight.is_some(), both),
+                    "{what} {weight:?} {both} from {from}"
+                );
             }
             let found = components(&source, &job).unwrap();
             let expected = naive.components();

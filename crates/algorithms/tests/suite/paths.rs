@@ -145,7 +145,9 @@ fn rows_tell_types_relations_and_directions() {
         let rows = found.rows().unwrap();
         let columns: Vec<Vec<Option<String>>> = rows.columns()[2..].iter().map(texts).collect();
         let cell = |column: usize, row: usize| columns[column][row].clone().unwrap_or("–".to_owned());
-        (0..rows.num_rows()).map(|row| (0..columns.len()).map(|column| cell(column, row)).collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
+        (0..rows.num_rows())
+            .map(|row| (0..columns.len()).map(|column| cell(column, row)).collect::<Vec<_>>().join(" "))
+            .collect::<Vec<_>>()
     };
     let found = rows(&between((Some("person"), "1"), (None, "Rome")));
     assert_eq!(found, ["person 1 – –", "person 2 knows out", "person 3 knows out", "city Rome livesIn out"]);
@@ -157,7 +159,10 @@ fn rows_tell_types_relations_and_directions() {
     assert_eq!(rows(&between((None, "3"), (None, "3"))), ["person 3 – –"]);
     let of = |wanted: PathsBetween<'_>| shortest_paths(&typed(), &wanted, &job(&resources)).unwrap_err();
     let ambiguous = of(between((None, "1"), (None, "3")));
-    assert_eq!((ambiguous.kind(), ambiguous.message()), (Kind::Usage, "nodes of the types person and city have the key \"1\""));
+    assert_eq!(
+        (ambiguous.kind(), ambiguous.message()),
+        (Kind::Usage, "nodes of the types person and city have the key \"1\"")
+    );
     assert_eq!(of(between((None, "7"), (None, "3"))).kind(), Kind::NotFound);
     assert!(of(between((Some("persn"), "1"), (None, "3"))).message().contains("did you mean"));
     let weighted = PathsBetween { weight: Some("since"), ..between((None, "3"), (None, "2")) };

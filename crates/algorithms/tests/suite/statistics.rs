@@ -34,14 +34,19 @@ fn random_graphs_are_counted_as_naively() {
         let found: GraphStatistics = statistics(&graph(&nodes, &edges, round % 3 == 0), &job(&resources)).unwrap();
         assert_eq!((found.nodes, found.edges), (nodes.len() as u64, edges.len() as u64), "{what}");
         assert_eq!(found.dangling, (edges.len() - naive.edges.len()) as u64, "{what}");
-        let ends = |node: i64| naive.edges.iter().map(|edge| u64::from(edge.source == node) + u64::from(edge.target == node)).sum();
+        let ends = |node: i64| {
+            naive.edges.iter().map(|edge| u64::from(edge.source == node) + u64::from(edge.target == node)).sum()
+        };
         let degrees: Vec<u64> = nodes.iter().map(|node| ends(*node)).collect();
         check(&found.degree, degrees.clone(), &what);
         assert_eq!(found.isolated, degrees.iter().filter(|degree| **degree == 0).count() as u64, "{what}");
         assert_eq!(found.node_types[0].isolated, found.isolated);
-        let directed: Vec<(i64, i64)> = naive.edges.iter().filter(|edge| edge.directed).map(|edge| (edge.source, edge.target)).collect();
-        let out: Vec<u64> = nodes.iter().map(|node| directed.iter().filter(|edge| edge.0 == *node).count() as u64).collect();
-        let incoming: Vec<u64> = nodes.iter().map(|node| directed.iter().filter(|edge| edge.1 == *node).count() as u64).collect();
+        let directed: Vec<(i64, i64)> =
+            naive.edges.iter().filter(|edge| edge.directed).map(|edge| (edge.source, edge.target)).collect();
+        let out: Vec<u64> =
+            nodes.iter().map(|node| directed.iter().filter(|edge| edge.0 == *node).count() as u64).collect();
+        let incoming: Vec<u64> =
+            nodes.iter().map(|node| directed.iter().filter(|edge| edge.1 == *node).count() as u64).collect();
         assert_eq!(found.out_degree.is_some(), !directed.is_empty(), "{what}");
         if let (Some(own), Some(of_in)) = (&found.out_degree, &found.in_degree) {
             check(own, out, &what);
@@ -74,18 +79,28 @@ fn random_graphs_are_counted_as_naively() {
 fn types_relations_and_columns() {
     let mut build = Build::default();
     let person = build.nodes(
-        Nodes::keyed("person", int64([1, 2, 3])).column("name", text([Some("ann"), None, Some("ann")])).column("n", int64([None, None, Some(4)])),
+        Nodes::keyed("person", int64([1, 2, 3]))
+            .column("name", text([Some("ann"), None, Some("ann")]))
+            .column("n", int64([None, None, Some(4)])),
     );
     let city = build.nodes(Nodes::rows("city", 2));
-    build.edges(Edges::rows(person, "knows", person, [(0, 1), (1, 0), (0, 1), (2, 2)]).column("since", int64([Some(1), Some(2), None, Some(1)])));
+    build.edges(
+        Edges::rows(person, "knows", person, [(0, 1), (1, 0), (0, 1), (2, 2)])
+            .column("since", int64([Some(1), Some(2), None, Some(1)])),
+    );
     build.edges(Edges::rows(person, "livesIn", city, [(0, 0), (1, 9)]));
     build.edges(Edges::keys(person, "likes", person, int64([1, 7]), int64([3, 1])).undirected());
     let source: Arc<dyn isomorph_model::Source> = Arc::new(build.finish());
     let resources = resources(64 << 20, 2);
     let found = statistics(&source, &job(&resources)).unwrap();
-    let types: Vec<(&str, u64, u64)> = found.node_types.iter().map(|ty| (ty.name.as_str(), ty.nodes, ty.isolated)).collect();
+    let types: Vec<(&str, u64, u64)> =
+        found.node_types.iter().map(|ty| (ty.name.as_str(), ty.nodes, ty.isolated)).collect();
     assert_eq!(types, [("person", 3, 0), ("city", 2, 1)]);
-    let edges: Vec<_> = found.edge_types.iter().map(|ty| (ty.relation.as_str(), ty.edges, ty.directed, ty.undirected, ty.loops, ty.parallel, ty.dangling)).collect();
+    let edges: Vec<_> = found
+        .edge_types
+        .iter()
+        .map(|ty| (ty.relation.as_str(), ty.edges, ty.directed, ty.undirected, ty.loops, ty.parallel, ty.dangling))
+        .collect();
     assert_eq!(edges, [("knows", 4, 4, 0, 1, 1, 0), ("livesIn", 2, 1, 0, 0, 0, 1), ("likes", 2, 0, 1, 0, 0, 1)]);
     assert_eq!(found.edge_types[0].reciprocity, Some(1.0));
     assert_eq!(found.edge_types[1].dangling_example.as_deref(), Some("row 9"));
@@ -95,10 +110,19 @@ fn types_relations_and_columns() {
     let columns: Vec<(String, u64, u64)> = found
         .tables
         .iter()
-        .flat_map(|table| table.columns.iter().map(move |column| (format!("{}.{}", table.table, column.name), column.nulls, column.distinct.values)))
+        .flat_map(|table| {
+            table
+                .columns
+                .iter()
+                .map(move |column| (format!("{}.{}", table.table, column.name), column.nulls, column.distinct.values))
+        })
         .collect();
-    let shown: Vec<(&str, u64, u64)> = columns.iter().map(|(name, nulls, values)| (name.as_str(), *nulls, *values)).collect();
-    assert_eq!(shown, [("person.id", 0, 3), ("person.name", 1, 1), ("person.n", 2, 1), ("person_knows_person.since", 1, 2)]);
+    let shown: Vec<(&str, u64, u64)> =
+        columns.iter().map(|(name, nulls, values)| (name.as_str(), *nulls, *values)).collect();
+    assert_eq!(
+        shown,
+        [("person.id", 0, 3), ("person.name", 1, 1), ("person.n", 2, 1), ("person_knows_person.since", 1, 2)]
+    );
     assert_eq!(found.tables[0].columns[1].distinct, Distinct { values: 1, exact: true });
 }
 

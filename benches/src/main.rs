@@ -3,6 +3,7 @@
 //! If there is a peer in Rust, both run alternately, on the same bytes, in the same process. Results are printed with
 //! the times, so that a fast but wrong result is noticed. Data is generated from a fixed seed.
 
+mod algorithms;
 mod annnet;
 mod draw;
 mod edges;
@@ -33,6 +34,8 @@ isomorph-bench annnet-make VERTICES EDGES HYPEREDGES PATH RUNS
                                               a generated annnet graph: a directory, or NAME.annnet
 isomorph-bench annnet-read GRAPH RUNS         read into the model
 isomorph-bench annnet-neighbours GRAPH LOOKUPS the edges of random nodes, warm
+isomorph-bench algorithms GRAPH ALGORITHM BYTES THREADS
+                                              pagerank, components, clustering, communities or statistics, within BYTES
 isomorph-bench sampling-make NODES EDGES FLOATS DIRECTORY ORDER
                                               a generated DeepGNN binary; ORDER of ids is sorted or shuffled
 isomorph-bench sampling-run DIRECTORY BATCHES THREADS ORDER
@@ -73,6 +76,9 @@ fn run(arguments: &[&str]) -> Result<Value> {
         ["edges-make", edges, vertices, file] => edges::make(number(edges)?, number(vertices)?, file),
         ["edges-write", file, vertices, directory, runs, threads] => {
             edges::write(file, number(vertices)?, directory, number(runs)?, number(threads)?)
+        }
+        ["algorithms", graph, algorithm, bytes, threads] => {
+            algorithms::run(graph, algorithm, number(bytes)?, number(threads)?)
         }
         ["graph-scan", graph, runs] => graph::scan(graph, number(runs)?),
         ["graph-neighbours", graph, lookups] => graph::neighbours(graph, number(lookups)?),

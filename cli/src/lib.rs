@@ -1,7 +1,6 @@
 //! The isomorph command as a library, for programs that add a format to it: see [`main`] and `examples/seventh`.
 
 mod allocator;
-#[cfg_attr(not(feature = "cypher"), expect(dead_code, reason = "answers of queries"))]
 mod answer;
 mod args;
 mod commands;

@@ -65,6 +65,20 @@ const SUITES: &[Suite] = &[
         sha256: "20761b266474a5ac9ec566d34e51f1b7589e3a162163821fba10411b0b77540e",
     },
     Suite {
+        name: "graphalytics",
+        parts: &[Part {
+            repository: "ldbc/ldbc_graphalytics",
+            commit: "7b8bde76cf7aab5e90b25ecd4b38829e2f98b292",
+            folders: &[Folder {
+                from: "graphalytics-validation/src/main/resources/validation-graphs",
+                to: "validation-graphs",
+                endings: &[],
+            }],
+        }],
+        files: 46,
+        sha256: "ab901d4625b72111b5cdaf179db23ed8bc839d0489d2492425ff6ddfcc981e12",
+    },
+    Suite {
         name: "parquet-bad",
         parts: &[
             Part {

@@ -36,7 +36,7 @@ pub(crate) const LAYERS: &[Layer] = &[
         ],
     ),
     layer("what any format is read through", &["dataset"]),
-    layer("what works over any format", &["convert", "sampling"]),
+    layer("what works over any format", &["algorithms", "convert", "sampling"]),
     layer("services", &["server"]),
     layer("the public library", &["isomorph"]),
     layer("query languages", &["cypher", "query", "sparql"]),

@@ -1,18 +1,13 @@
 //! Answers of queries as text and files. They are record batches here, whatever language asked for them.
 
-#[cfg(feature = "cypher")]
 mod sink;
-#[cfg(feature = "cypher")]
 mod table;
-#[cfg(feature = "cypher")]
 mod writer;
 
 use clap::ValueEnum;
 use isomorph::{Error, Result};
 
-#[cfg(feature = "cypher")]
 pub use sink::Sink;
-#[cfg(feature = "cypher")]
 pub use writer::AnswerWriter;
 
 /// The form of an answer.

@@ -43,6 +43,54 @@ pub const NEIGHBORS: &str = "\
 
 {all-args}";
 
+/// The help of `stats`.
+pub const STATS: &str = "\
+  isomorph stats examples/social                       counts, degrees, components, columns
+  isomorph stats examples/social --edge knows          of one relation
+  isomorph stats examples/social --html social.html    a page with plots
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
+/// The help of `paths`.
+pub const PATHS: &str = "\
+  isomorph paths examples/social 1000 1007 --type person --both    one shortest path
+  isomorph paths examples/social 1000 1007 --type person --edge knows --all
+  isomorph paths examples/social 1000 Lisbon --type person --to-type city
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
+/// The help of `rank`.
+pub const RANK: &str = "\
+  isomorph rank examples/social                        the nodes with the greatest PageRank
+  isomorph rank examples/social --edge knows --top 5   by one relation
+  isomorph rank examples/social -o ranks.parquet       of all nodes, as a file
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
+/// The help of `components`.
+pub const COMPONENTS: &str = "\
+  isomorph components examples/social                  the largest components
+  isomorph components examples/social --edge knows     by one relation
+  isomorph components examples/social --each -o component.csv
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
 /// The help of `match`.
 pub const MATCH: &str = "\
   isomorph match lake 'ex:alice ?p ?o' --ns ex=http://example.org/   all triples about alice
@@ -85,6 +133,18 @@ pub const CYPHER: &str = "\
   isomorph cypher examples/social 'MATCH (p)-[:knows]->(q) RETURN p.id, q.id LIMIT 5'
   isomorph cypher examples/social 'MATCH (c:city)<--(p) RETURN c.name, count(*)'
   isomorph cypher examples/social 'MATCH (p {id: $id}) RETURN p' --param id=1007
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
+/// The help of `shell`.
+pub const SHELL: &str = "\
+  isomorph shell examples/social                             SQL, with history and completion
+  isomorph shell examples/social --language cypher           openCypher first
+  echo 'select count(*) from person' | isomorph shell examples/social
 
 {about}
 

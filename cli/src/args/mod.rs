@@ -1,5 +1,6 @@
 //! The arguments of the command line. Their doc comments are the help texts and the man pages.
 
+mod algorithms;
 pub mod bench;
 #[cfg(feature = "cypher")]
 pub mod cypher;
@@ -18,6 +19,7 @@ mod read;
 pub mod sample;
 mod select;
 pub mod serve;
+mod shell;
 mod size;
 pub mod sparql;
 mod sql;
@@ -35,6 +37,7 @@ use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::{graphlake, rdf};
 use isomorph::tables::Compression;
 
+pub use algorithms::{AnswerArgs, ComponentsArgs, PathsArgs, RankArgs, StatsArgs, WalkArgs};
 pub use bench::BenchCommand;
 pub use epoch::or_environment as epoch_or_environment;
 pub use flags::Flags;
@@ -46,6 +49,9 @@ pub use lake::{
 pub use read::{OpenArgs, ResourceArgs, file_place, read_place, snapshot_of, whole_store, written_place};
 pub use select::SelectArgs;
 pub use serve::ServeCommand;
+#[cfg(feature = "query")]
+pub use shell::Language;
+pub use shell::ShellArgs;
 pub use sparql::{LakeUpdateArgs, SparqlArgs};
 pub use sql::SqlArgs;
 #[cfg(feature = "query")]
@@ -112,6 +118,18 @@ pub enum Command {
     /// List a node's neighbours without loading the graph
     #[command(help_template = help::NEIGHBORS)]
     Neighbors(NeighborsArgs),
+    /// Show counts, degrees, components and columns of a graph
+    #[command(help_template = help::STATS)]
+    Stats(Box<StatsArgs>),
+    /// Find shortest paths between two nodes
+    #[command(help_template = help::PATHS)]
+    Paths(Box<PathsArgs>),
+    /// List nodes by their PageRank
+    #[command(help_template = help::RANK)]
+    Rank(Box<RankArgs>),
+    /// List the connected components of a graph
+    #[command(help_template = help::COMPONENTS)]
+    Components(Box<ComponentsArgs>),
     /// Find triples by patterns in a GraphLake store
     #[command(help_template = help::MATCH)]
     Match(MatchArgs),
@@ -125,6 +143,9 @@ pub enum Command {
     #[cfg(feature = "cypher")]
     #[command(help_template = help::CYPHER)]
     Cypher(Box<cypher::CypherArgs>),
+    /// Open a graph and answer queries one after another
+    #[command(help_template = help::SHELL)]
+    Shell(ShellArgs),
     /// Draw samples of nodes, edges, neighbours, walks and features
     #[command(help_template = help::SAMPLE)]
     Sample(Box<sample::SampleArgs>),
@@ -555,6 +576,11 @@ impl Command {
                 | SidecarCommand::Drop(SidecarArgs { path })
                 | SidecarCommand::Rebind(RebindArgs { path, .. }),
             ) => Some(path),
+            Command::Shell(args) => Some(&args.path),
+            Command::Stats(args) => Some(&args.path),
+            Command::Paths(args) => Some(&args.path),
+            Command::Rank(args) => Some(&args.path),
+            Command::Components(args) => Some(&args.path),
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
             #[cfg(feature = "cypher")]
@@ -572,6 +598,10 @@ impl Command {
         match self {
             Command::Convert(args) if !args.plan => Some("no output was written"),
             Command::Sql(args) if args.output.is_some() => Some("no output was written"),
+            Command::Stats(args) if args.html.is_some() => Some("no output was written"),
+            Command::Paths(args) if args.answer.output.is_some() => Some("no output was written"),
+            Command::Rank(args) if args.answer.output.is_some() => Some("no output was written"),
+            Command::Components(args) if args.answer.output.is_some() => Some("no output was written"),
             #[cfg(feature = "cypher")]
             Command::Cypher(args) if args.output.is_some() => Some("no output was written"),
             Command::Lake(command) => command.outcome(),

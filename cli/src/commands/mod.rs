@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod algorithms;
 mod bench;
 mod convert;
 #[cfg(feature = "cypher")]
@@ -18,6 +19,8 @@ mod matching;
 mod neighbors;
 mod sample;
 mod serve;
+#[cfg_attr(not(feature = "query"), path = "shell_not_built.rs")]
+mod shell;
 mod sidecar;
 mod sparql;
 mod sql;
@@ -72,11 +75,16 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Digest(args) => digest::run(args, formats, console),
         Command::Dump(args) => dump::run(args, formats, console),
         Command::Neighbors(args) => neighbors::run(args, formats, console),
+        Command::Stats(args) => algorithms::stats(args, formats, console),
+        Command::Paths(args) => algorithms::paths(args, formats, console),
+        Command::Rank(args) => algorithms::rank(args, formats, console),
+        Command::Components(args) => algorithms::components(args, formats, console),
         Command::Match(args) => matching::run(args, formats, console),
         Command::Sql(args) => sql::run(args, formats, console),
         Command::Sparql(args) => sparql::run(args, formats, console),
         #[cfg(feature = "cypher")]
         Command::Cypher(args) => cypher::run(args, formats, console),
+        Command::Shell(args) => shell::run(args, console),
         Command::Sample(args) => sample::run(args, formats, console),
         Command::Serve(command) => serve::run(command, formats, console),
         Command::Bench(command) => bench::run(command, console),

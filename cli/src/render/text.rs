@@ -76,7 +76,6 @@ impl Screen {
     }
 
     /// Returns its palette, and the number of columns after which lines are cut.
-    #[cfg(feature = "cypher")]
     pub fn shape(&self) -> (Palette, Option<usize>) {
         (self.palette, self.width)
     }

@@ -24,6 +24,10 @@ fn help_begins_with_examples_that_work() {
         &["neighbors", "--help"],
         &["extend", "--help"],
         &["sample", "--help"],
+        &["stats", "--help"],
+        &["paths", "--help"],
+        &["rank", "--help"],
+        &["components", "--help"],
     ] {
         let home = Home::new();
         fs::create_dir(home.at("examples")).unwrap();
@@ -67,6 +71,11 @@ fn no_line_of_help_is_wider_than_a_terminal() {
         "digest",
         "dump",
         "neighbors",
+        "stats",
+        "paths",
+        "rank",
+        "components",
+        "shell",
         "extend",
         "sample",
         "sparql",

@@ -66,6 +66,27 @@ fn documents_have_the_documented_fields() {
     assert_members(&digest, "path digest content order schema lines dangling");
     assert_members(&digest["lines"][0], "kind type property count sum");
 
+    let stats = json(&["stats", "people.csv"]);
+    assert_members(
+        &stats,
+        "path nodes edges node_types edge_types degree out_degree in_degree isolated loops parallel reciprocity dangling components hyperedges \
+         repeated_keys tables",
+    );
+    assert_members(&stats["node_types"][0], "name nodes isolated");
+    assert_members(
+        &stats["edge_types"][0],
+        "source relation target edges directed undirected loops parallel reciprocity dangling dangling_example",
+    );
+    assert_members(&stats["degree"], "min median p99 max mean histogram");
+    assert_members(&stats["degree"]["histogram"][0], "from to count");
+    assert_members(&stats["components"], "count largest histogram");
+    assert_members(&stats["tables"][0], "table rows columns");
+    assert_members(&stats["tables"][0]["columns"][0], "name type nulls distinct");
+    assert_members(&stats["tables"][0]["columns"][0]["distinct"], "values exact");
+    assert_members(&json(&["paths", "people.csv", "ada", "charles"])[0], "path step type key relation direction");
+    assert_members(&json(&["rank", "people.csv"])[0], "type key rank");
+    assert_members(&json(&["components", "people.csv"])[0], "component nodes first_type first_key");
+    assert_members(&json(&["components", "people.csv", "--each"])[0], "type key component");
     let neighbors = json(&["neighbors", "people.csv", "ada"]);
     assert_members(&neighbors, "path node neighbors more hyperedges more_hyperedges");
     assert_members(&neighbors["node"], "type key");

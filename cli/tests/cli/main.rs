@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod algorithms;
 mod annnet;
 mod bad_graphs;
 mod bad_input;
@@ -36,6 +37,7 @@ mod sample_features;
 mod sample_values;
 mod selection;
 mod serve;
+mod shell;
 mod sidecar;
 mod sidecar_parts;
 #[cfg(feature = "query")]

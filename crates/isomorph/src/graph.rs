@@ -95,6 +95,11 @@ impl Graph {
         &self.opened
     }
 
+    /// Returns the memory, threads and temporary files that it may use.
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
     /// Returns it as a source of batches, with its description.
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.opened.graph

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "convert")]
+pub use isomorph_algorithms as algorithms;
+#[cfg(feature = "convert")]
 pub use isomorph_convert as convert;
 pub use isomorph_dataset as dataset;
 pub use isomorph_error as error;
@@ -51,6 +53,8 @@ pub fn install_network() {
 mod graph;
 #[cfg(feature = "convert")]
 pub use graph::{Graph, open};
+#[cfg(feature = "convert")]
+mod measured;
 #[cfg(all(feature = "convert", feature = "sampling"))]
 mod sampled;
 pub use isomorph_dataset::{Dataset, Sample, Selection, Table, parse_condition, parse_predicate};

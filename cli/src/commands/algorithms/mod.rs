@@ -1,0 +1,292 @@
+//! `stats`, `paths`, `rank`, `components`: work on a whole graph that needs no query.
+
+mod html;
+mod stats;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use isomorph::algorithms::{Job, Order, PageRank, PathsBetween, ReadOf};
+use isomorph::convert::matching::Prefixes;
+use isomorph::convert::{Opened, Progress, Registry, Shape};
+use isomorph::formats::graphlake;
+use isomorph::model::Source;
+use isomorph::storage::Resources;
+use isomorph::{Error, Result};
+
+use super::{Answer, open_at, select};
+use crate::answer::{AnswerFormat, AnswerWriter, Sink};
+use crate::args::{AnswerArgs, ComponentsArgs, OpenArgs, PathsArgs, RankArgs, ResourceArgs, SelectArgs, WalkArgs};
+use crate::console::Console;
+use crate::interrupt::Interrupt;
+use crate::progress::Bars;
+use crate::render::{of, thousands};
+
+pub use stats::run as stats;
+
+/// Rows that are printed in a table, if nobody says how many.
+const SHOWN: u64 = 20;
+
+/// A graph that is walked.
+struct Walked {
+    source: Arc<dyn Source>,
+    resources: Resources,
+    relations: Option<BTreeSet<String>>,
+    bars: Bars,
+    interrupt: Interrupt,
+    /// In RDF, what prefixes mean in keys.
+    prefixes: Option<Prefixes>,
+}
+
+impl Walked {
+    fn open(
+        path: &str,
+        (walk, open, chosen, resources): (&WalkArgs, &OpenArgs, &SelectArgs, &ResourceArgs),
+        weight: Option<&str>,
+        formats: &Registry,
+        console: &Console,
+    ) -> Result<Walked> {
+        let interrupt = Interrupt::listen()?;
+        let bars = Bars::new(interrupt.clone());
+        let resources = resources.resources()?;
+        let (location, options) = open.place(path, formats, &resources)?;
+        let prefixes = Prefixes::new(&options.get::<graphlake::OpenOptions>().namespaces);
+        let opened = open_at(&location, &options, console)?;
+        console.warn(&opened.cautions()?);
+        super::check_whole(&opened, open.lenient, &resources, &bars, console)?;
+        let (opened, _) = select(opened, &chosen.selection(None)?, false, &resources, &bars)?;
+        let is_rdf = opened.format_of_graph().shape() == Shape::Triples;
+        let source = source(&opened, walk, weight, &resources, &bars)?;
+        let relations = walk.relations();
+        Ok(Walked { source, resources, relations, bars, interrupt, prefixes: is_rdf.then_some(prefixes) })
+    }
+
+    fn job(&self) -> Job<'_> {
+        Job { resources: &self.resources, relations: self.relations.as_ref(), progress: &self.bars }
+    }
+
+    /// The key that a user writes.
+    fn key(&self, key: &str) -> String {
+        self.prefixes.as_ref().map_or_else(|| key.to_owned(), |prefixes| prefixes.resource(key))
+    }
+}
+
+/// The graph as nodes and edges.
+fn source(
+    opened: &Opened,
+    walk: &WalkArgs,
+    weight: Option<&str>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Arc<dyn Source>> {
+    if let Some(how) = walk.hyperedges {
+        return opened.without_hyperedges(how, resources, progress);
+    }
+    let graph = opened.graph.graph();
+    let has = |weight: &str| graph.edges.iter().any(|ty| ty.properties.iter().any(|property| property.name == weight));
+    match weight {
+        // Members of a bag of properties become columns.
+        Some(weight) if !has(weight) => opened.in_columns(resources, progress),
+        _ => opened.with_resources_as_nodes(resources),
+    }
+}
+
+/// What is said beside an answer of what was read.
+fn notes(read: &ReadOf, walk: &WalkArgs) -> Vec<String> {
+    let mut notes = Vec::new();
+    let dangling = read.relations.dangling();
+    if dangling > 0 {
+        let first = read.relations.all().iter().find_map(|one| Some((one, one.dangling_example.as_deref()?)));
+        let first = first.map(|(one, end)| format!(", for example {end} of {}", one.name)).unwrap_or_default();
+        notes.push(format!("{} not walked: an end is not a node{first}", of(dangling, "edge")));
+    }
+    if read.repeated_keys > 0 {
+        let repeated = of(read.repeated_keys, "key");
+        notes.push(format!("{repeated} of several nodes of a type; edges lead to the first"));
+    }
+    match read.hyperedges {
+        Some(0) => {}
+        Some(hyperedges) if walk.hyperedges.is_none() => {
+            notes
+                .push(format!("{} not walked; --hyperedges expand walks between members", of(hyperedges, "hyperedge")));
+        }
+        None if walk.hyperedges.is_none() => {
+            notes.push("hyperedges are not walked; --hyperedges expand walks between members".to_owned());
+        }
+        _ => {}
+    }
+    notes
+}
+
+/// Writes an answer, and says what it is: beside data on standard output, or with `-o` on the screen.
+fn deliver(
+    args: &AnswerArgs,
+    format: AnswerFormat,
+    schema: &SchemaRef,
+    batches: &mut dyn Iterator<Item = Result<RecordBatch>>,
+    told: &dyn Fn(u64) -> Vec<(&'static str, String)>,
+    console: &Console,
+) -> Result<()> {
+    let out = Sink::open(args.output.as_deref(), args.replace, format)?;
+    let (palette, width) = Console { aside: false, ..*console }.screen().shape();
+    let mut writer = AnswerWriter::new(schema, format, out, width, palette)?;
+    for batch in batches {
+        writer.write(&batch?)?;
+    }
+    let (out, rows) = writer.finish()?;
+    let written = out.finish()?;
+    let aside = Console { aside: args.output.is_none(), ..*console };
+    let mut screen = aside.screen();
+    for (word, text) in told(rows) {
+        screen.line(word, &text);
+    }
+    if let Some(file) = &args.output {
+        screen.line("wrote", &format!("{file} ({})", of(rows, "row")));
+    }
+    aside.show(&screen)?;
+    if let (Some(file), Some(bytes)) = (&args.output, written.bytes) {
+        aside.document(&serde_json::json!({ "wrote": file, "rows": rows, "bytes": bytes }))?;
+    }
+    Ok(())
+}
+
+/// Prints the nodes with their PageRank.
+///
+/// # Errors
+/// Any error of reading or writing.
+pub fn rank(args: &RankArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+    let format = AnswerFormat::of(args.answer.format, args.answer.output.as_deref(), console.json)?;
+    let how = PageRank { damping: args.damping, iterations: args.iterations, tolerance: args.tolerance };
+    how.check()?;
+    let walked =
+        Walked::open(&args.path, (&args.walk, &args.open, &args.select, &args.resources), None, formats, console)?;
+    walked.interrupt.outcome((|| {
+        let ranks = isomorph::algorithms::page_rank(&walked.source, &how, &walked.job())?;
+        let top = args.top.or((format == AnswerFormat::Table && args.answer.output.is_none()).then_some(SHOWN));
+        let told = |rows: u64| {
+            let (nodes, edges) = (ranks.nodes().count(), ranks.read.edges());
+            let mut text = format!("{} of {}, {}", thousands(rows), of(nodes, "node"), of(edges, "edge"));
+            let change = ranks.change.unwrap_or_default();
+            text.push_str(&format!(
+                " · {}, the last changed {change:.1e}",
+                of(u64::from(ranks.iterations.unwrap_or_default()), "iteration")
+            ));
+            let mut told = vec![("rank", text)];
+            if args.tolerance > 0.0 && change >= args.tolerance {
+                told.push((
+                    "warning",
+                    format!(
+                        "ranks still change by more than --tolerance {:e}; --iterations N makes more iterations",
+                        args.tolerance
+                    ),
+                ));
+            }
+            told.extend(notes(&ranks.read, &args.walk).into_iter().map(|note| ("warning", note)));
+            told
+        };
+        let mut rows = ranks.rows(Order::Greatest, top)?;
+        let schema = Arc::clone(rows.schema());
+        deliver(&args.answer, format, &schema, &mut rows, &told, console)
+    })())?;
+    Ok(Answer::Yes)
+}
+
+/// Prints the weakly connected components, or every node with its component.
+///
+/// # Errors
+/// Any error of reading or writing.
+pub fn components(args: &ComponentsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+    let format = AnswerFormat::of(args.answer.format, args.answer.output.as_deref(), console.json)?;
+    let walked =
+        Walked::open(&args.path, (&args.walk, &args.open, &args.select, &args.resources), None, formats, console)?;
+    walked.interrupt.outcome((|| {
+        let found = isomorph::algorithms::components(&walked.source, &walked.job())?;
+        let told = |_: u64| {
+            let nodes = found.each().nodes().count();
+            let largest = found.sizes().next().unwrap_or_default();
+            let share = if nodes == 0 { 0.0 } else { largest as f64 / nodes as f64 * 100.0 };
+            let text = format!(
+                "{} of {}, {} · the largest has {} ({share:.1} %)",
+                of(found.count(), "component"),
+                of(nodes, "node"),
+                of(found.each().read.edges(), "edge"),
+                thousands(largest)
+            );
+            let mut told = vec![("found", text)];
+            told.extend(notes(&found.each().read, &args.walk).into_iter().map(|note| ("warning", note)));
+            told
+        };
+        if args.each {
+            let mut rows = found.each().rows(Order::Nodes, args.limit)?;
+            let schema = Arc::clone(rows.schema());
+            return deliver(&args.answer, format, &schema, &mut rows, &told, console);
+        }
+        let limit = args.limit.or((format == AnswerFormat::Table && args.answer.output.is_none()).then_some(SHOWN));
+        let rows = found.rows(limit)?;
+        let schema =
+            rows.first().map(RecordBatch::schema).ok_or_else(|| Error::malformed("an answer without columns"))?;
+        deliver(&args.answer, format, &schema, &mut rows.into_iter().map(Ok), &told, console)
+    })())?;
+    Ok(Answer::Yes)
+}
+
+/// Prints shortest paths between two nodes.
+///
+/// # Errors
+/// Any error of reading or writing.
+pub fn paths(args: &PathsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+    let format = AnswerFormat::of(args.answer.format, args.answer.output.as_deref(), console.json)?;
+    // For edge lists the flag says how edges are read; for any other graph how they are walked, which comes to the same.
+    let open = OpenArgs { undirected: false, ..args.open.clone() };
+    let weight = args.weight.as_deref();
+    let walked =
+        Walked::open(&args.path, (&args.walk, &open, &args.select, &args.resources), weight, formats, console)?;
+    walked.interrupt.outcome((|| {
+        let (from, to) = (walked.key(&args.from), walked.key(&args.to));
+        let wanted = PathsBetween {
+            from: (args.node_type.as_deref(), &from),
+            to: (args.to_type.as_deref().or(args.node_type.as_deref()), &to),
+            weight,
+            both_ways: args.both || args.open.undirected,
+            all: args.all,
+            max_hops: args.max_hops,
+            limit: args.limit.get(),
+        };
+        let found = isomorph::algorithms::shortest_paths(&walked.source, &wanted, &walked.job())?;
+        let told = |_: u64| {
+            let text = match (found.length, weight) {
+                (None, _) => {
+                    let hint = if wanted.both_ways { "" } else { "; --both walks edges from both ends" };
+                    let most = args.max_hops.map(|most| format!(" of at most {}", of(most.into(), "edge")));
+                    format!("no path{} from {} to {}{hint}", most.unwrap_or_default(), args.from, args.to)
+                }
+                (Some(length), Some(weight)) => {
+                    format!("{} with the smallest sum of {weight}, {length}", count(found.count, found.len(), args.all))
+                }
+                (Some(length), None) => {
+                    format!("{} of {}", count(found.count, found.len(), args.all), of(length as u64, "edge"))
+                }
+            };
+            let is_cut = args.all && found.count > found.len() as u128;
+            let text = if is_cut { format!("{text}; --limit N lists more") } else { text };
+            let mut told = vec![("found", text)];
+            told.extend(notes(&found.read, &args.walk).into_iter().map(|note| ("warning", note)));
+            told
+        };
+        let rows = found.rows()?;
+        deliver(&args.answer, format, &rows.schema(), &mut std::iter::once(Ok(rows.clone())), &told, console)?;
+        Ok(Answer::yes_if(!found.is_empty()))
+    })())
+}
+
+/// `a shortest path`, `3 shortest paths`, `100 of 4,000 shortest paths`.
+fn count(count: u128, shown: usize, all: bool) -> String {
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
+    match all {
+        false => "a shortest path".to_owned(),
+        true if count == shown as u64 => of(count, "shortest path"),
+        true => format!("{} of {}", thousands(shown as u64), of(count, "shortest path")),
+    }
+}

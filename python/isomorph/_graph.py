@@ -6,7 +6,7 @@ import datetime
 import decimal
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,7 @@ from ._progress import Progress, shown
 from ._results import Certificate, Diff, Digests, Findings
 from ._results import findings as findings_of
 from ._table import Table
+from ._terms import Object, written
 
 if TYPE_CHECKING:
     import igraph
@@ -199,7 +200,44 @@ class Graph:
         :param parameters: values for ``$name`` in the query: numbers, texts, booleans, dates and times. They are bound, never part of the text
         """
         values = [(name, _bound(name, value)) for name, value in parameters.items()]
-        return Table(self._graph.sql(query, values), "sql", _Asked(self, query, parameters))
+        return Table(self._graph.sql(query, values), "sql", _Asked(Graph.sql, self, query, parameters))
+
+    def sparql(
+        self,
+        query: str,
+        *,
+        prefixes: dict[str, str] | None = None,
+        base: str | None = None,
+        terms: bool = False,
+        timeout: float | None = None,
+        **parameters: Object,
+    ) -> Table | bool:
+        """The answer to a SPARQL query over this graph as RDF: a table, or for ASK a bool.
+
+        SELECT gives a column for each variable. Terms of one kind in all rows become values: IRIs and texts are text, numbers, booleans, dates and
+        times what they are. A variable that has several kinds has terms in the syntax of N-Triples, such as ``<http://example.org/a>`` and
+        ``"a"@en``. CONSTRUCT and DESCRIBE give ``subject``, ``predicate`` and ``object`` in that syntax. The query is evaluated now, and
+        the answer is held in memory.
+
+        :param prefixes: prefixes beside those of the query and of ``open(namespaces=…)``
+        :param base: the beginning of relative IRIs in the query, and of the IRIs that a graph of another format gets
+        :param terms: write every cell in the syntax of N-Triples, whatever it is
+        :param timeout: seconds after which the query is stopped
+        :param parameters: values of variables: an IRI as text, a :class:`Literal`, a number, a bool, a date. They are bound, never part of the text
+        """
+        options: dict[str, Any] = {"prefixes": prefixes, "base": base, "terms": terms, "timeout": timeout}
+        asked = {
+            "query": query,
+            "parameters": [(name, written(name, value)) for name, value in parameters.items()],
+            "prefixes": list({**dict(self._options["namespaces"]), **(prefixes or {})}.items()),
+            "base": base if base is not None else self._options["base"],
+            "as_terms": terms,
+            "timeout": timeout,
+        }
+        answer = self._graph.sparql(asked)
+        if isinstance(answer, bool):
+            return answer
+        return Table(answer, "sparql", _Asked(Graph.sparql, self, query, {**options, **parameters}))
 
     def sample(
         self,
@@ -410,11 +448,13 @@ class _Named:
 class _Asked:
     """How an answer is made again, after pickling."""
 
-    def __init__(self, graph: Graph, query: str, parameters: dict[str, object]) -> None:
-        self.graph, self.query, self.parameters = graph, query, parameters
+    def __init__(self, ask: Callable[..., Table | bool], graph: Graph, query: str, options: dict[str, Any]) -> None:
+        self.ask, self.graph, self.query, self.options = ask, graph, query, options
 
     def __call__(self) -> Table:
-        return self.graph.sql(self.query, **self.parameters)
+        answer = self.ask(self.graph, self.query, **self.options)
+        assert isinstance(answer, Table)
+        return answer
 
 
 def _bound(name: str, value: object) -> str:

@@ -2,72 +2,27 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import json
 import os
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import _isomorph
 from ._graph import Graph
 from ._options import path_text, size, usage
 from ._progress import Progress, shown
 from ._results import Commit, Snapshot
+from ._terms import Literal, Object, object_of
 
 __all__ = ["Lake", "Literal", "Transaction"]
-
-_XSD = "http://www.w3.org/2001/XMLSchema#"
-
-
-class Literal(NamedTuple):
-    """A literal of RDF: ``Literal("tea")``, ``Literal("Tee", language="de")``, ``Literal("5", datatype="http://…#byte")``."""
-
-    value: str
-    datatype: str | None = None
-    language: str | None = None
-
-
-Object = str | Literal | bool | int | float | decimal.Decimal | datetime.date | datetime.datetime
-"""An IRI or a blank node as text; a literal; or a value of Python, which becomes a literal."""
-
-
-def _object(value: Any) -> Any:
-    if isinstance(value, Literal):
-        if value.language is not None:
-            if value.datatype is not None:
-                raise usage("a literal has a datatype or a language, not both")
-            return (value.value, "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString", value.language)
-        return (value.value, value.datatype or f"{_XSD}string", None)
-    if isinstance(value, str):
-        if ":" not in value and not value.startswith("<<("):
-            raise usage(f"{value!r} is not an IRI", f"isomorph.Literal({value!r})    a text")
-        return value
-    if isinstance(value, bool):
-        return ("true" if value else "false", f"{_XSD}boolean", None)
-    if isinstance(value, int):
-        return (str(value), f"{_XSD}integer", None)
-    if isinstance(value, float):
-        special = {float("inf"): "INF", float("-inf"): "-INF"}
-        return ("NaN" if value != value else special.get(value, repr(value)), f"{_XSD}double", None)
-    if isinstance(value, decimal.Decimal):
-        if not value.is_finite():
-            raise usage(f"{value} is not a decimal of RDF")
-        return (f"{value:f}", f"{_XSD}decimal", None)
-    if isinstance(value, datetime.datetime):
-        return (value.isoformat(), f"{_XSD}dateTime", None)
-    if isinstance(value, datetime.date):
-        return (value.isoformat(), f"{_XSD}date", None)
-    raise usage(f"an object is an IRI, a Literal, a number, a bool or a date; found {type(value).__name__}")
-
 
 def _statement(statement: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(statement) not in (3, 4):
         raise usage(f"a statement is (subject, predicate, object) or (subject, predicate, object, graph); found {len(statement)} terms")
     subject, predicate, value = statement[:3]
     graph = statement[3] if len(statement) == 4 else None
-    return (subject, predicate, _object(value), graph)
+    return (subject, predicate, object_of(value), graph)
 
 
 class Transaction:

@@ -17,6 +17,7 @@ use crate::near::{self, Asked};
 use crate::options::{Opening, Writing, destination};
 use crate::reader::{Ordered, Reader};
 use crate::sampled::{self, Draw};
+use crate::sparql;
 use crate::sql::Sql;
 use crate::table::{Rows, Shape, Table};
 use crate::work::{Ending, Watch, run};
@@ -339,6 +340,15 @@ impl Graph {
         let shared = Arc::clone(&self.shared);
         run(py, None, Ending::Abandoned, move |_| Sql::new(&shared, query, parameters))
             .map(|table| Table::new(Arc::new(table)))
+    }
+
+    /// A table, or a bool.
+    fn sparql(&self, py: Python<'_>, asked: sparql::Asked) -> PyResult<Py<PyAny>> {
+        let shared = Arc::clone(&self.shared);
+        match run(py, None, Ending::Abandoned, move |watch| sparql::answer(&shared, &asked, watch))? {
+            sparql::Found::Boolean(answer) => Ok(answer.into_pyobject(py)?.to_owned().into_any().unbind()),
+            sparql::Found::Table(table) => Ok(Py::new(py, Table::new(Arc::new(table)))?.into_any()),
+        }
     }
 
     fn draw(&self, py: Python<'_>, draw: Draw) -> PyResult<Table> {

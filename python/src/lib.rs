@@ -18,6 +18,7 @@ mod near;
 mod options;
 mod reader;
 mod sampled;
+mod sparql;
 mod sql;
 mod table;
 mod work;

@@ -75,6 +75,15 @@ impl Progress for Watch {
     fn end(&self) {}
 }
 
+/// A span of time that Python gave in seconds.
+///
+/// # Errors
+/// Returns a usage error for one that is not positive, or too long.
+pub(crate) fn seconds(seconds: f64) -> Result<Duration> {
+    let duration = Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero());
+    duration.ok_or_else(|| Error::usage(format!("timeout is a number of seconds above 0, found {seconds}")))
+}
+
 /// The result of a thread, or what it panicked with.
 type Outcome<T> = std::result::Result<Result<T>, Box<dyn Any + Send>>;
 

@@ -3,6 +3,7 @@
 
 mod answer;
 mod builder;
+mod columns;
 mod dataset;
 mod dictionary;
 mod index;
@@ -20,6 +21,7 @@ mod visit;
 
 pub use answer::{Answer, Solutions, Triples, push_term, with_quad, write_boolean, write_solutions};
 pub use builder::Builder;
+pub use columns::{TERM, solutions_as_columns, triples_as_columns};
 pub use index::TripleIndex;
 pub use load::{load, load_lake, load_text};
 pub use oxrdf;

@@ -60,6 +60,12 @@ fn a_file_is_nock_and_the_plan_names_the_tables() {
     let home = Home::with_people();
     let plan = home.run(&["convert", "people.csv", "other.csv", "--plan"]).exits(0).out;
     assert!(plan.contains("or --to csv") && plan.contains("a directory with a file for each type"), "{plan}");
+    // As for the text of DeepGNN that is called like NetworkX's.
+    home.write("edges.edges", "a b\nb c\n");
+    let plan = home.run(&["convert", "edges.edges", "other.edgelist", "--plan"]).exits(0).out;
+    assert!(plan.contains("EdgeList text") && plan.contains("or --to edgelist"), "{plan}");
+    let plan = home.run(&["convert", "edges.edges", "other.edgelist", "--plan", "--to", "edgelist"]).exits(0).out;
+    assert!(!plan.contains("or --to"), "{plan}");
     let plan = home.run(&["convert", "people.csv", "other.parq", "--plan"]).exits(0).out;
     assert!(!plan.contains("or --to"), "{plan}");
     let asked = home.run(&["convert", "people.csv", "other.csv", "--to", "nock", "--plan"]).exits(0).out;

@@ -72,7 +72,7 @@ impl LookUps {
         let manifest = Manifest::read(members, &mut findings)?;
         let cache = Cache::open(members, &words, manifest.graph_version.as_deref(), &options.budget)?;
         let Some(cache) = cache.filter(Cache::is_direct) else { return Ok(None) };
-        let layers = Layers::read(members, &mut findings)?;
+        let layers = Layers::read(members, layout, &mut findings)?;
         let edges = Table::must(members, file::EDGES)?;
         let beside = Table::find(members, words.edge_table)?.filter(|table| table.has(column::EDGE_ID));
         let attributes = |table: &Table| Attributes::of_edges(table, &mut findings);

@@ -11,7 +11,7 @@ use isomorph_model::json::{Value, value};
 use isomorph_model::type_name::ITEM;
 
 use super::json;
-use crate::layout::{file, word};
+use crate::layout::{Layout, file, word};
 use crate::members::{DOCUMENT_BYTES, Members};
 use crate::rules;
 
@@ -62,13 +62,14 @@ impl Layers {
         layers
     }
 
-    /// Reads the aspects and the dictionary of layers.
+    /// Reads the aspects and the dictionary of layers of a graph that has, or had, this layout.
     ///
     /// # Errors
     /// Returns an error if a file is malformed.
-    pub fn read(members: &Members, findings: &mut Findings) -> Result<Layers> {
+    pub fn read(members: &Members, layout: Layout, findings: &mut Findings) -> Result<Layers> {
         let mut layers = Layers::new(Layers::aspects(members)?);
-        layers.is_literal = layers.aspects.len() > 1;
+        // The ends of older layouts name no layers, and are at the placeholder of any rank.
+        layers.is_literal = layers.aspects.len() > 1 && layout != Layout::V1;
         let Some(text) = members.text(file::LAYER_DICT, DOCUMENT_BYTES)? else {
             layers.dictionary.push(PLACEHOLDER);
             return Ok(layers);

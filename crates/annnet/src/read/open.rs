@@ -98,7 +98,7 @@ impl Annnet {
             Layout::V1 => Some(v1::translate(&mut members, &words, budget, &mut noticed)?),
             _ => None,
         };
-        let layers = Layers::read(&members, &mut noticed)?;
+        let layers = Layers::read(&members, layout, &mut noticed)?;
         let index = Table::must(&members, file::ENTITY_INDEX)?;
         let presence = Table::find(&members, words.presence)?;
         let presence = presence.as_ref().map(|table| (table, words.node_id));

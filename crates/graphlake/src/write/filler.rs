@@ -42,6 +42,9 @@ pub struct Filler {
     partitions: Vec<u32>,
     graphs: Interner,
     graph_numbers: Vec<u32>,
+    /// The graph of the last quad outside the default graph, and the number of the default graph, if it is known.
+    last_graph: Option<(String, u32)>,
+    default_graph: Option<u32>,
     datatypes: Interner,
     datatype_numbers: Vec<u32>,
     text: String,
@@ -77,6 +80,8 @@ impl Filler {
             partitions: Vec::new(),
             graphs: Interner::new(),
             graph_numbers: Vec::new(),
+            last_graph: None,
+            default_graph: None,
             datatypes: Interner::new(),
             datatype_numbers: Vec::new(),
             text: String::new(),
@@ -150,7 +155,22 @@ impl Filler {
         Ok(())
     }
 
+    /// The number of a graph: mostly that of the last quad, or the default graph.
     fn graph(&mut self, name: Option<&str>) -> Result<u32> {
+        match (name, &self.last_graph, self.default_graph) {
+            (None, _, Some(number)) => return Ok(number),
+            (Some(name), Some((last, number)), _) if name == last => return Ok(*number),
+            _ => {}
+        }
+        let number = self.found_graph(name)?;
+        match name {
+            None => self.default_graph = Some(number),
+            Some(name) => self.last_graph = Some((name.to_owned(), number)),
+        }
+        Ok(number)
+    }
+
+    fn found_graph(&mut self, name: Option<&str>) -> Result<u32> {
         term::named_graph(name)?;
         let name = name.unwrap_or(term::DEFAULT_GRAPH);
         let (names, numbers) = (&self.names, &mut self.graph_numbers);

@@ -169,6 +169,9 @@ fn neighbors_at_a_time_are_those_that_the_text_states() {
     assert!(kept > 50_000, "{kept}");
 }
 
+/// A call of a sampler.
+type Call<'a> = Box<dyn FnMut(&mut Sampler) -> isomorph_error::Result<()> + 'a>;
+
 #[test]
 fn calls_end_early_when_they_are_stopped() {
     let (_, text) = random(&mut Dice(7));
@@ -179,7 +182,7 @@ fn calls_end_early_when_they_are_stopped() {
     for generator in [Generator::Stable, Generator::Compat] {
         for threads in [1, 3] {
             let ask = Ask { nodes: &nodes, types: &types, times: Some(&times) };
-            let mut calls: Vec<(&str, Box<dyn FnMut(&mut Sampler) -> isomorph_error::Result<()>>)> = vec![
+            let mut calls: Vec<(&str, Call<'_>)> = vec![
                 ("neighbors", Box::new(|sampler| sampler.neighbors(&ask, &mut NeighborLists::default()))),
                 ("counts", Box::new(|sampler| sampler.neighbor_counts(&ask, &mut vec![0; ask.nodes.len()]))),
                 ("edges", Box::new(|sampler| sampler.edges_of(ask.nodes, u64::MAX).map(drop))),

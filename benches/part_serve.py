@@ -176,19 +176,19 @@ def main() -> None:
         print(f"{nodes} nodes, {10 * nodes} edges, {FLOATS} floats of each node: a binary of {size:.0f} MB; medians of {runs}\n")
         show(told)
         if soak:
-            visited(chosen.command, chosen.python, graph, soak)
+            visited(chosen.command, chosen.python, graph, soak, 2 if chosen.smoke else 10)
 
 
-def visited(command: Path, python: Path, graph: Path, seconds: float) -> None:
+def visited(command: Path, python: Path, graph: Path, seconds: float, parts: int) -> None:
     """Clients that come and go: stock clients in four processes, each of which makes one after another, and sixty connections of
-    `bench serve`, made anew every few seconds. Prints the memory of our server in each of ten parts, and what is left in the end."""
+    `bench serve`, made anew every few seconds. Prints the memory of our server after each part of the time, and what is left in the end."""
     words = [str(command), "serve", "deepgnn", str(graph), "--address", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--json"]
     with started(words, "address") as (pid, line, _):
         document, memory, failed, calls = json.loads(line), [], 0, 0
-        for _ in range(10):
-            end = time.monotonic() + seconds / 10
-            visit = [python, CLIENT, "visit", document["address"], seconds / 10]
-            visitors = [subprocess.Popen(list(map(str, visit)), stdout=subprocess.PIPE, text=True) for _ in range(4)]
+        for _ in range(parts):
+            end = time.monotonic() + seconds / parts
+            visit = [python, CLIENT, "visit", document["address"], seconds / parts]
+            visitors = [subprocess.Popen(list(map(str, visit)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(4)]
             while time.monotonic() < end:
                 load = [command, "bench", "serve", document["address"], "--connections", 60, "--json", "--seconds", max(1, min(5, round(seconds / 20)))]
                 done = subprocess.run(list(map(str, load)), stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -202,8 +202,8 @@ def visited(command: Path, python: Path, graph: Path, seconds: float) -> None:
         lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
         refused = sum(int(value) for name, value in lines.items() if name.startswith("isomorph_requests_total") and 'code="OK"' not in name)
         print(f"\n64 clients that come and go for {seconds:.0f} s · {calls} requests of `bench serve` · {failed} clients failed · {refused} requests not answered with success")
-        print("resident memory, MiB, after each tenth:", " ".join(f"{megabytes:.1f}" for megabytes in memory))
-        print(f"growth from the second tenth to the last: {100 * (memory[-1] / memory[1] - 1):.1f} %")
+        print("resident memory, MiB, after each part:", " ".join(f"{megabytes:.1f}" for megabytes in memory))
+        print(f"growth from the second part to the last: {100 * (memory[-1] / memory[1] - 1):.1f} %")
         names = "isomorph_connections", "isomorph_requests_running", 'isomorph_samplers{state="kept"}', 'isomorph_samplers{state="remembered"}'
         print("left:", " · ".join(f"{name} {lines[name]}" for name in names), "(at most 64 samplers are kept for the next client)")
 

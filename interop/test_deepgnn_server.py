@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import urllib.request
 from contextlib import ExitStack
 from pathlib import Path
@@ -247,3 +248,13 @@ def test_many_clients_leave_nothing(deepgnn: Path, server: Isomorph) -> None:
             assert used[2] <= used[1] * 1.05 + 1024, used
         finally:
             running.kill()
+
+
+def test_the_comparison_of_both_servers_runs(deepgnn: Path, server: Isomorph, tmp_path: Path) -> None:
+    """`benches/part_serve.py` on tiny data: every figure is there, no client fails, and nothing is left."""
+    words = [sys.executable, str(HERE.parent / "benches" / "part_serve.py"), str(server.binary), str(deepgnn), "--smoke", "--folder", str(tmp_path)]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    for figure in "weighted 1024 × 10, 64 connections", "features 1024 × 128, 1 connections", "stock client: walk", "ready after start", "resident memory, MiB, after each":
+        assert figure in done.stdout, done.stdout
+    assert "0 clients failed · 0 requests not answered" in done.stdout and "isomorph_connections 0" in done.stdout, done.stdout

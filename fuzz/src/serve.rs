@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use isomorph::Location;
-use isomorph::sampling::{Generator, Graph, GraphOptions, Hold};
+use isomorph::sampling::{Generator, Graph, GraphOptions};
 use isomorph::storage::{Budget, Scratch};
 use isomorph_server::wire::*;
 use isomorph_server::{Engine, Limits};
 use prost::Message;
+use tempfile::TempDir;
 
 use crate::deepgnn::template;
 use crate::home::home;
@@ -20,11 +21,12 @@ const MEMORY: u64 = 64 << 20;
 const NODES: [i64; 5] = [1, 2, 5, 9, 1 << 40];
 
 thread_local! {
-    static ENGINES: Vec<Engine> = engines();
+    static ENGINES: Vec<(Engine, TempDir)> = engines();
 }
 
-/// A graph with times and all kinds of features: one partition and two, and the draws of both generators.
-fn engines() -> Vec<Engine> {
+/// A graph with times and all kinds of features: one partition and two, and the draws of both generators. Tables for drawing are opened when
+/// they are needed.
+fn engines() -> Vec<(Engine, TempDir)> {
     let limits = Limits { reply: 8 << 20, batch: 5000, count: 500, edges: 1 << 20, ..Limits::default() };
     let opened = |partitions: u32| {
         let home = home();
@@ -34,11 +36,10 @@ fn engines() -> Vec<Engine> {
             std::fs::write(path.join(name), bytes).expect("a file");
         }
         let scratch = Scratch::new(Some(home.path())).expect("a place for temporary files");
-        // Copied: the folder is gone before the first request.
-        let options = GraphOptions { hold: Hold::Copied, ..GraphOptions::new(&Budget::new(MEMORY), &scratch) };
-        Arc::new(Graph::open(&Location::from_path(&path), &options).expect("a sound binary"))
+        let options = GraphOptions::new(&Budget::new(MEMORY), &scratch);
+        (Arc::new(Graph::open(&Location::from_path(&path), &options).expect("a sound binary")), home)
     };
-    let engine = |graph, generator| Engine::new(&graph, None, generator, &limits, &Budget::new(MEMORY));
+    let engine = |(graph, home), generator| (Engine::new(&graph, None, generator, &limits, &Budget::new(MEMORY)), home);
     vec![
         engine(opened(1), Generator::Compat),
         engine(opened(2), Generator::Compat),
@@ -113,7 +114,7 @@ pub(crate) fn check(data: &[u8]) {
     let [call, engine, message @ ..] = data else { return };
     let path = Engine::PATHS[usize::from(*call) % Engine::PATHS.len()];
     ENGINES.with(|engines| {
-        let engine = &engines[usize::from(*engine) % engines.len()];
+        let (engine, _) = &engines[usize::from(*engine) % engines.len()];
         match (engine.answer(path, message), engine.answer(path, message)) {
             (Ok(first), Ok(second)) => {
                 assert_eq!(first, second, "{path}: two answers to one request");

@@ -48,11 +48,11 @@ mod served {
     use std::time::Duration;
 
     use isomorph::convert::Registry;
-    use isomorph::formats::deepgnn::OpenOptions;
+    use isomorph::formats::deepgnn::{BinaryFiles, OpenOptions};
     use isomorph::sampling::answers::KeyedGraph;
     use isomorph::sampling::{Generator, Graph, GraphOptions, Hold, IndexFile, Names};
     use isomorph::storage::{Resources, Scheme};
-    use isomorph::{Error, Kind, Result, Sampled, SampledOptions};
+    use isomorph::{Error, Kind, Location, Result, Sampled, SampledOptions};
     use isomorph_server::{Access, Engine, Gate, Limits, Metrics, Monitor, Options, Server, TlsFiles};
     use serde::Serialize;
 
@@ -228,14 +228,17 @@ mod served {
                 _ => error,
             });
         }
-        let (location, mut how) = args.open.place(first, formats, resources)?;
-        how.get_mut::<OpenOptions>().no_recovery = true;
-        let opened = match open_at(&location, &how, console) {
+        let opened = args.open.place(first, formats, resources).and_then(|(location, mut how)| {
+            how.get_mut::<OpenOptions>().no_recovery = true;
+            open_at(&location, &how, console)
+        });
+        let opened = match opened {
             // A web server lists nothing: the directory of a binary is known by its metadata.
-            Err(error)
-                if error.kind() == Kind::NotFound && matches!(location.scheme(), Scheme::Http | Scheme::Https) =>
-            {
-                return Graph::open(&location, &options).map(of).map_err(|_| error);
+            Err(error) if error.kind() == Kind::NotFound && is_web(first) => {
+                let location = file_place(first)?;
+                let files = BinaryFiles::open_some(&location, &[], None).map_err(|_| error)?;
+                options.partitions = Some(files.partitions.iter().map(|partition| partition.number).collect());
+                return Graph::open(&location, &options).map(of);
             }
             opened => opened?,
         };
@@ -251,6 +254,10 @@ mod served {
             }
             _ => read(),
         }
+    }
+
+    fn is_web(path: &str) -> bool {
+        Location::parse(path).is_ok_and(|location| matches!(location.scheme(), Scheme::Http | Scheme::Https))
     }
 
     fn document<'a>(

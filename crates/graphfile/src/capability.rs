@@ -33,7 +33,28 @@ pub const KGX: Capability = Capability {
     ..NODE_LINK
 };
 
-const XML_SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(32), Scalar::Int(64), Scalar::Float(64), Scalar::Text];
+/// JSON Graph Format stores nodes and edges with any JSON; each edge is directed or undirected.
+pub const JGF: Capability = Capability {
+    keys: &[KeyKind::Utf8],
+    directions: Directions::ByRow,
+    documents: Documents::Named(&[OF_GRAPH]),
+    ..NODE_LINK
+};
+
+const CX2_SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(64), Scalar::Float(64), Scalar::Text];
+
+const CX2_VALUES: Values = Values { scalars: CX2_SCALARS, lists: CX2_SCALARS, nulls: true, ..Values::NONE };
+
+/// CX2 stores directed edges between nodes with integers as ids.
+pub const CX2: Capability = Capability {
+    nodes: CX2_VALUES,
+    edges: CX2_VALUES,
+    directions: Directions::None,
+    documents: Documents::Named(&[OF_GRAPH, crate::cx2::ASPECTS]),
+    ..NODE_LINK
+};
+
+const XML_SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(64), Scalar::Float(64), Scalar::Text];
 
 /// GEXF stores nodes and edges with typed attributes; each edge is directed or undirected.
 pub const GEXF: Capability = Capability {
@@ -58,6 +79,10 @@ pub const GML: Capability = Capability {
     documents: Documents::Named(&[OF_GRAPH]),
     ..Capability::LEAST
 };
+
+/// A drawing shows nodes and edges with types.
+pub const DRAWING: Capability =
+    Capability { directions: Directions::ByRow, parallel_edges: true, order: true, ..Capability::LEAST };
 
 fn is_json_scalar(data_type: &DataType) -> bool {
     matches!(

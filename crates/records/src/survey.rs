@@ -214,11 +214,14 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
             let told = of_shown.and_then(|all| all.iter().find(|own| own.name == *name));
             let is_key = is_node && label == Some(at);
             // The writer adds the attribute for the tools that need it.
-            let is_added = is_node && told.is_none() && shown.is_some() && syntax.labels().name() == Some(name);
-            if is_key || is_added {
+            let is_label = is_node && syntax.labels().name() == Some(name);
+            let is_added = is_label || syntax.added().contains(&name.as_str());
+            if is_key || is_added && told.is_none() && shown.is_some() {
                 continue;
             }
-            let found = slots.declared(at).cloned().unwrap_or_else(|| kinds.property(name));
+            let surveyed = kinds.property(name);
+            let declared = slots.declared(at).filter(|own| kinds.fits(own, &surveyed)).cloned();
+            let found = declared.unwrap_or(surveyed);
             let mut property = told.cloned().unwrap_or(found);
             if told.is_none() && kinds.mixes_large() {
                 mixed_numbers.push(name.clone());

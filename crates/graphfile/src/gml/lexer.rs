@@ -229,7 +229,14 @@ pub(crate) fn begins(begin: &[u8]) -> bool {
     let mut lexer = Lexer::of(Box::new(std::io::Cursor::new(begin.to_vec())), Place::default());
     for _ in 0..64 {
         match lexer.next() {
-            Ok(Token::Key) if lexer.text == "graph" => return matches!(lexer.next(), Ok(Token::Open)),
+            Ok(Token::Key) if lexer.text == "graph" => {
+                // TriG also has the word, and brackets: `graph [] { … }`.
+                return matches!(lexer.next(), Ok(Token::Open))
+                    && match lexer.next() {
+                        Ok(Token::Close) => matches!(lexer.next(), Ok(Token::End)),
+                        next => matches!(next, Ok(Token::Key)),
+                    };
+            }
             Ok(Token::Key) => {}
             _ => return false,
         }

@@ -79,18 +79,58 @@ pub(crate) fn check_xml(data: &[u8]) {
 }
 
 pub(crate) const NODE_LINK_WORDS: &[&str] = &[
-    "{\"nodes\": [", "], \"links\": [", "], \"edges\": [", "]}", "{\"id\": 1, \"x\": ", "{\"source\": 1, \"target\": 1}", "null", "true", "1e400",
-    "18446744073709551616", "NaN", "[1, \"a\"]", "{\"a\": {}}", "\"directed\": false,", "\\u00e9", "\\ud800", "\"", ",", "-0",
+    "{\"nodes\": [",
+    "], \"links\": [",
+    "], \"edges\": [",
+    "]}",
+    "{\"id\": 1, \"x\": ",
+    "{\"source\": 1, \"target\": 1}",
+    "null",
+    "true",
+    "1e400",
+    "18446744073709551616",
+    "NaN",
+    "[1, \"a\"]",
+    "{\"a\": {}}",
+    "\"directed\": false,",
+    "\\u00e9",
+    "\\ud800",
+    "\"",
+    ",",
+    "-0",
 ];
 
 pub(crate) const GEXF_WORDS: &[&str] = &[
-    "<node id=\"a\" label=\"b\">", "</node>", "<edge source=\"a\" target=\"b\" type=\"directed\" weight=\"1\"/>", "<attvalues>", "</attvalues>",
-    "<attvalue for=\"0\" value=\"1\" start=\"2\"/>", "<attributes class=\"node\" mode=\"dynamic\">", "</attributes>",
-    "<attribute id=\"0\" title=\"t\" type=\"double\"><default>1</default></attribute>", "<spells><spell start=\"1\"/></spells>", "<viz:size value=\"1\"/>", "&lt;", "<nodes>", "</nodes>",
+    "<node id=\"a\" label=\"b\">",
+    "</node>",
+    "<edge source=\"a\" target=\"b\" type=\"directed\" weight=\"1\"/>",
+    "<attvalues>",
+    "</attvalues>",
+    "<attvalue for=\"0\" value=\"1\" start=\"2\"/>",
+    "<attributes class=\"node\" mode=\"dynamic\">",
+    "</attributes>",
+    "<attribute id=\"0\" title=\"t\" type=\"double\"><default>1</default></attribute>",
+    "<spells><spell start=\"1\"/></spells>",
+    "<viz:size value=\"1\"/>",
+    "&lt;",
+    "<nodes>",
+    "</nodes>",
 ];
 
 pub(crate) const GML_WORDS: &[&str] = &[
-    "graph [", "node [ id 0 label \"a\" ", "edge [ source 0 target 0 ", "]", "directed 1", "x 1.5E3", "x \"a&#252;&uuml;&\"", "x [ y 1 y 2 ]", "+INF", "NAN", "# c\n", "x -", "99999999999999999999",
+    "graph [",
+    "node [ id 0 label \"a\" ",
+    "edge [ source 0 target 0 ",
+    "]",
+    "directed 1",
+    "x 1.5E3",
+    "x \"a&#252;&uuml;&\"",
+    "x [ y 1 y 2 ]",
+    "+INF",
+    "NAN",
+    "# c\n",
+    "x -",
+    "99999999999999999999",
 ];
 
 pub(crate) fn node_link_seeds() -> Vec<Vec<u8>> {
@@ -102,7 +142,9 @@ pub(crate) fn node_link_seeds() -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn gexf_seeds() -> Vec<Vec<u8>> {
-    let texts = ["<gexf version=\"1.2\"><meta><creator>c</creator></meta><graph defaultedgetype=\"directed\"><attributes class=\"node\"><attribute id=\"0\" title=\"t\" type=\"integer\"><default>1</default></attribute></attributes><nodes><node id=\"a\" label=\"A\"><attvalues><attvalue for=\"0\" value=\"2\"/></attvalues></node><node id=\"b\"/></nodes><edges><edge id=\"0\" source=\"a\" target=\"b\" weight=\"1.5\"/></edges></graph></gexf>"];
+    let texts = [
+        "<gexf version=\"1.2\"><meta><creator>c</creator></meta><graph defaultedgetype=\"directed\"><attributes class=\"node\"><attribute id=\"0\" title=\"t\" type=\"integer\"><default>1</default></attribute></attributes><nodes><node id=\"a\" label=\"A\"><attvalues><attvalue for=\"0\" value=\"2\"/></attvalues></node><node id=\"b\"/></nodes><edges><edge id=\"0\" source=\"a\" target=\"b\" weight=\"1.5\"/></edges></graph></gexf>",
+    ];
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 

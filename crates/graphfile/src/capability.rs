@@ -7,8 +7,7 @@ use isomorph_model::{Cardinality, Document, KeyKind, Property, ValueKind};
 
 use crate::OF_GRAPH;
 
-const JSON_SCALARS: &[Scalar] =
-    &[Scalar::Bool, Scalar::Int(64), Scalar::UInt(64), Scalar::Float(64), Scalar::Text];
+const JSON_SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(64), Scalar::UInt(64), Scalar::Float(64), Scalar::Text];
 
 const JSON_VALUES: Values =
     Values { scalars: JSON_SCALARS, lists: JSON_SCALARS, nulls: true, json: true, ..Values::NONE };
@@ -85,10 +84,7 @@ pub const DRAWING: Capability =
     Capability { directions: Directions::ByRow, parallel_edges: true, order: true, ..Capability::LEAST };
 
 fn is_json_scalar(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Boolean | DataType::Int64 | DataType::UInt64 | DataType::Float64 | DataType::Utf8
-    )
+    matches!(data_type, DataType::Boolean | DataType::Int64 | DataType::UInt64 | DataType::Float64 | DataType::Utf8)
 }
 
 /// Returns whether JSON has the values of a property as they are.

@@ -60,7 +60,9 @@ impl Cx2 {
         let begin = crate::detect::beginning(location)?;
         let text = String::from_utf8_lossy(&begin);
         let first = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('[').map(str::trim_start);
-        Ok(first.is_some_and(|first| first.starts_with('{') && first.get(1..).is_some_and(|own| own.trim_start().starts_with("\"CXVersion\""))))
+        Ok(first.is_some_and(|first| {
+            first.starts_with('{') && first.get(1..).is_some_and(|own| own.trim_start().starts_with("\"CXVersion\""))
+        }))
     }
 
     /// Returns what writes it; `has_text_keys` says whether nodes are known by texts.

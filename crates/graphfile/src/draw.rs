@@ -200,9 +200,12 @@ pub fn schema(graph: &Graph, language: Language) -> String {
     let mut out = String::new();
     let lines = |name: &str, properties: &[Property]| {
         let mut all = vec![name.to_owned()];
-        all.extend(properties.iter().filter(|own| !own.name.is_empty()).map(|own| {
-            format!("{} {}", own.name, isomorph_model::type_name::type_name(&own.data_type))
-        }));
+        all.extend(
+            properties
+                .iter()
+                .filter(|own| !own.name.is_empty())
+                .map(|own| format!("{} {}", own.name, isomorph_model::type_name::type_name(&own.data_type))),
+        );
         all
     };
     let joined = |out: &mut String, lines: &[String]| match language {
@@ -222,7 +225,9 @@ pub fn schema(graph: &Graph, language: Language) -> String {
         Language::Mermaid => "flowchart LR\n",
     });
     let hyperedges = graph.hyperedges.iter().map(|ty| (&ty.name, &ty.properties));
-    for (at, (name, properties)) in graph.nodes.iter().map(|ty| (&ty.name, &ty.properties)).chain(hyperedges).enumerate() {
+    for (at, (name, properties)) in
+        graph.nodes.iter().map(|ty| (&ty.name, &ty.properties)).chain(hyperedges).enumerate()
+    {
         out.push_str(&format!("  n{at}"));
         out.push_str(if language == Language::Dot { " [label=" } else { "[" });
         joined(&mut out, &lines(name, properties));

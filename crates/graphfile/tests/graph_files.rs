@@ -33,7 +33,9 @@ fn gml(text: &str) -> Result<RecordGraph, Error> {
 }
 
 fn gexf(inside: &str) -> Result<RecordGraph, Error> {
-    let text = format!("<gexf xmlns=\"http://www.gexf.net/1.2draft\" xmlns:viz=\"http://www.gexf.net/1.2draft/viz\" version=\"1.2\">{inside}</gexf>");
+    let text = format!(
+        "<gexf xmlns=\"http://www.gexf.net/1.2draft\" xmlns:viz=\"http://www.gexf.net/1.2draft/viz\" version=\"1.2\">{inside}</gexf>"
+    );
     open_as(&Gexf, text.as_bytes())
 }
 
@@ -83,7 +85,12 @@ fn shown(source: &dyn Source) -> Vec<String> {
                     Ends::Keys(keys) => cell(keys.as_ref(), row),
                     Ends::Rows(rows) => format!("#{}", rows.value(row)),
                 };
-                (edges.rows, (0..edges.rows).map(|row| format!("{} {}", end(&edges.source, row), end(&edges.target, row))).collect())
+                (
+                    edges.rows,
+                    (0..edges.rows)
+                        .map(|row| format!("{} {}", end(&edges.source, row), end(&edges.target, row)))
+                        .collect(),
+                )
             }
             _ => panic!("neither nodes nor edges"),
         };
@@ -107,7 +114,8 @@ fn written(form: Box<dyn isomorph_graphfile::Form>, graph: &dyn Source) -> Resul
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("x");
     let staging = Staging::file(&Location::from_path(&path), Mode::CreateNew).unwrap();
-    let mut sink: Box<dyn Sink> = Box::new(RecordWriter::create(&staging, graph.graph(), form, &WriteOptions::default())?);
+    let mut sink: Box<dyn Sink> =
+        Box::new(RecordWriter::create(&staging, graph.graph(), form, &WriteOptions::default())?);
     let batches = MemoryGraph::read(graph)?.batches;
     for (delivery, of_nodes) in [(0, true), (1, false)] {
         for batch in batches.iter().filter(|batch| matches!(batch, Batch::Nodes(_)) == of_nodes) {
@@ -139,16 +147,33 @@ fn the_type_of_a_property_fits_all_values() {
         .iter()
         .map(|own| format!("{} {} {}", own.name, own.data_type, own.kind.word()))
         .collect();
-    assert_eq!(types, [
-        "b Boolean plain", "i Int64 plain", "f Float64 plain", "big UInt64 plain", "huge Utf8 json", "t Utf8 plain",
-        "l List(Int64, field: 'element') plain", "m Utf8 json", "o Utf8 json", "large Utf8 json",
-    ].map(str::to_owned));
-    assert_eq!(shown(&graph), [
-        r#""a" true 1 1.0 18446744073709551615 "18446744073709551616" "1" [1 2] "1" "{\"x\": [1]}" -"#,
-        r#""b" false -9223372036854775808 2.5 - - "" [] "\"1\"" - "9007199254740993""#,
-        r#""c" - - NaN - - - - "null" - "0.5""#,
-        r#""a" "b" -"#, r#""a" "b" -"#, r#""c" "c" "x""#,
-    ]);
+    assert_eq!(
+        types,
+        [
+            "b Boolean plain",
+            "i Int64 plain",
+            "f Float64 plain",
+            "big UInt64 plain",
+            "huge Utf8 json",
+            "t Utf8 plain",
+            "l List(Int64, field: 'element') plain",
+            "m Utf8 json",
+            "o Utf8 json",
+            "large Utf8 json",
+        ]
+        .map(str::to_owned)
+    );
+    assert_eq!(
+        shown(&graph),
+        [
+            r#""a" true 1 1.0 18446744073709551615 "18446744073709551616" "1" [1 2] "1" "{\"x\": [1]}" -"#,
+            r#""b" false -9223372036854775808 2.5 - - "" [] "\"1\"" - "9007199254740993""#,
+            r#""c" - - NaN - - - - "null" - "0.5""#,
+            r#""a" "b" -"#,
+            r#""a" "b" -"#,
+            r#""c" "c" "x""#,
+        ]
+    );
     assert_eq!(found(&graph), ["NODELINK-NULL"]);
     assert_eq!(shown(&again(&NodeLink, NodeLink::form(), &graph)), shown(&graph));
 }
@@ -167,7 +192,8 @@ fn the_order_of_members_does_not_matter() {
 
 #[test]
 fn ids_have_one_kind() {
-    let of = |nodes: &str, edges: &str| json(&format!("{{\"directed\": true, \"nodes\": [{nodes}], \"edges\": [{edges}]}}"));
+    let of =
+        |nodes: &str, edges: &str| json(&format!("{{\"directed\": true, \"nodes\": [{nodes}], \"edges\": [{edges}]}}"));
     let mixed = of(r#"{"id": 1}, {"id": "a"}, {"id": [1, 2]}"#, r#"{"source": 1, "target": "1"}"#).unwrap();
     assert_eq!(shown(&mixed), ["\"1\"", "\"a\"", "\"[1, 2]\"", "\"1\" \"1\""]);
     assert_eq!(found(&mixed), ["NODELINK-IDS"]);
@@ -176,7 +202,10 @@ fn ids_have_one_kind() {
     assert_eq!(rule(of(r#"{"id": null}"#, r#"{"source": "a", "target": "a"}"#)), "NODELINK-ID");
     // Positions, in NetworkX 1 and D3 3.
     assert_eq!(rule(of(r#"{"id": "a"}"#, r#"{"source": 0, "target": 0}"#)), "NODELINK-END");
-    assert_eq!(shown(&of(r#"{"n": "a"}, {"n": "b"}"#, r#"{"source": 0, "target": 1}"#).unwrap()), ["0 \"a\"", "1 \"b\"", "0 1"]);
+    assert_eq!(
+        shown(&of(r#"{"n": "a"}, {"n": "b"}"#, r#"{"source": 0, "target": 1}"#).unwrap()),
+        ["0 \"a\"", "1 \"b\"", "0 1"]
+    );
     let twice = of(r#"{"id": 1}, {"id": 1}"#, r#"{"source": 1, "target": 5}"#).unwrap();
     assert_eq!(found(&twice), ["NODELINK-END", "NODELINK-ID"]);
 }
@@ -235,11 +264,15 @@ fn jgf_of_both_versions() {
     let two = r#"{"graph": {"directed": true, "label": "g", "type": "t", "metadata": {"n": 1}, "nodes": {"a": {"label": "A", "metadata": {"w": 1.5, "label": "own"}}, "b": {}},
         "edges": [{"id": "e", "source": "a", "target": "b", "relation": "knows", "metadata": {"since": 2020}}, {"source": "b", "target": "b", "directed": false}]}}"#;
     let graph = open_as(&Jgf, two.as_bytes()).unwrap();
-    assert_eq!(shown(&graph), ["\"a\" \"A\" 1.5 \"own\"", "\"b\" - - -", "\"a\" \"b\" \"e\" \"knows\" 2020", "\"b\" \"b\" - - -"]);
+    assert_eq!(
+        shown(&graph),
+        ["\"a\" \"A\" 1.5 \"own\"", "\"b\" - - -", "\"a\" \"b\" \"e\" \"knows\" 2020", "\"b\" \"b\" - - -"]
+    );
     assert_eq!((graph.graph().name.as_deref(), graph.graph().edges[0].direction), (Some("g"), Direction::PerRow));
     let back = again(&Jgf, Jgf::form(), &graph);
     assert_eq!((shown(&back), back.graph()), (shown(&graph), graph.graph()));
-    let one = r#"{"graphs": [{"nodes": [{"id": "a", "metadata": {"w": 1}}], "edges": [{"source": "a", "target": "a"}]}]}"#;
+    let one =
+        r#"{"graphs": [{"nodes": [{"id": "a", "metadata": {"w": 1}}], "edges": [{"source": "a", "target": "a"}]}]}"#;
     assert_eq!(shown(&open_as(&Jgf, one.as_bytes()).unwrap()), ["\"a\" 1", "\"a\" \"a\""]);
     for (text, expected) in [
         (r#"{"graphs": [{}, {}]}"#, "JGF-NESTED"),
@@ -316,10 +349,14 @@ fn neighbours_are_found_by_id() {
     let count = |key: &str, side| -> usize {
         graph.neighbors(0, NodeId::Key(key), side).unwrap().map(|batch| batch.unwrap().rows()).sum()
     };
-    assert_eq!((count("a", Side::Out), count("b", Side::In), count("c", Side::In), count("b", Side::Out)), (2, 2, 1, 0));
+    assert_eq!(
+        (count("a", Side::Out), count("b", Side::In), count("c", Side::In), count("b", Side::Out)),
+        (2, 2, 1, 0)
+    );
     assert!(graph.neighbors(0, NodeId::Key("z"), Side::Out).is_err());
     let labelled = gml(LABELLED).unwrap();
-    let rows: usize = labelled.neighbors(0, NodeId::Key("Z\u{fc}rich"), Side::In).unwrap().map(|own| own.unwrap().rows()).sum();
+    let rows: usize =
+        labelled.neighbors(0, NodeId::Key("Z\u{fc}rich"), Side::In).unwrap().map(|own| own.unwrap().rows()).sum();
     assert_eq!(rows, 1);
 }
 
@@ -328,12 +365,15 @@ const LABELLED: &str = "# a comment\nCreator \"me\"\ngraph [ directed 1 multigra
 #[test]
 fn labels_are_keys_if_ids_are_positions() {
     let graph = gml(LABELLED).unwrap();
-    assert_eq!(shown(&graph), [
-        r#""a " 1.5 9223372036854775808 - -"#,
-        r#""Zürich" 1.0 - [1 2] "{\"x\":1.0,\"type\":\"a&b\"}""#,
-        "#0 #1 0 inf",
-        "#0 #0 - 1e300",
-    ]);
+    assert_eq!(
+        shown(&graph),
+        [
+            r#""a " 1.5 9223372036854775808 - -"#,
+            r#""Zürich" 1.0 - [1 2] "{\"x\":1.0,\"type\":\"a&b\"}""#,
+            "\"a \" \"Zürich\" 0 inf",
+            "\"a \" \"a \" - 1e300",
+        ]
+    );
     assert_eq!(graph.graph().name.as_deref(), Some("g"));
     let back = again(&Gml, Gml::form(true), &graph);
     assert_eq!((shown(&back), &back.graph().documents), (shown(&graph), &graph.graph().documents));
@@ -375,7 +415,10 @@ fn what_is_no_gml_is_refused() {
     }
     let deep = format!("graph [ node [ id 0 x {} {} ] ]", "[ x ".repeat(200), "]".repeat(200));
     assert_eq!(rule(gml(&deep)), "GML-LIMIT");
-    assert_eq!(found(&gml("graph [ node [ id 5 ] node [ id 5 ] edge [ source 5 target 7 ] ]").unwrap()), ["GML-END", "GML-ID"]);
+    assert_eq!(
+        found(&gml("graph [ node [ id 5 ] node [ id 5 ] edge [ source 5 target 7 ] ]").unwrap()),
+        ["GML-END", "GML-ID"]
+    );
     assert_eq!(found(&gml("graph [ node [ id 0 label \"a\" ] edge [ source 0 target 1 ] ]").unwrap()), ["GML-END"]);
     let latin = open_as(&Gml, b"graph [ node [ id 3 x \"Z\xfcrich\" ] ]").unwrap();
     assert_eq!(shown(&latin), ["3 \"Zürich\""]);
@@ -406,10 +449,19 @@ fn gexf_with_everything() {
         let all = if at == 0 { &own.nodes[0].properties } else { &own.edges[0].properties };
         all.iter().map(|own| own.name.clone()).collect()
     };
-    assert_eq!(names(0), ["size", "label", "size_2", "price", "label_2", "start", "viz", "spells"].map(str::to_owned).to_vec().tap(&names(0)));
+    assert_eq!(
+        names(0),
+        ["size", "label", "size_2", "price", "label_2", "start", "viz", "spells"]
+            .map(str::to_owned)
+            .to_vec()
+            .tap(&names(0))
+    );
     assert_eq!(graph.graph().edges[0].direction, Direction::PerRow);
     let lines = shown(&graph);
-    assert!(lines[0].starts_with(r#""a" 7 "other" 1000.0 "[[1.5,\"2001\",null],[Infinity,\"2002\",\"2003\"]]" "A" "2001""#), "{lines:#?}");
+    assert!(
+        lines[0].starts_with(r#""a" 7 "other" 1000.0 "[[1.5,\"2001\",null],[Infinity,\"2002\",\"2003\"]]" "A" "2001""#),
+        "{lines:#?}"
+    );
     assert!(lines[1].starts_with(r#""b" 5000000000 - - - "B" -"#), "{lines:#?}");
     let mut all = found(&graph);
     all.sort_unstable();
@@ -445,7 +497,11 @@ impl Tap for Vec<String> {
 fn what_is_no_gexf_is_refused() {
     let graph = |inside: &str| gexf(&format!("<graph>{inside}</graph>"));
     let attribute = "<attributes class=\"node\"><attribute id=\"0\" title=\"x\" type=\"integer\"/></attributes>";
-    let value = |value: &str| graph(&format!("{attribute}<nodes><node id=\"a\"><attvalues><attvalue for=\"0\" value=\"{value}\"/></attvalues></node></nodes>"));
+    let value = |value: &str| {
+        graph(&format!(
+            "{attribute}<nodes><node id=\"a\"><attvalues><attvalue for=\"0\" value=\"{value}\"/></attvalues></node></nodes>"
+        ))
+    };
     for (result, expected) in [
         (gexf(""), "GEXF-SYNTAX"),
         (open_as(&Gexf, b"<gexf><graph>"), "GEXF-SYNTAX"),
@@ -457,7 +513,10 @@ fn what_is_no_gexf_is_refused() {
         (graph("<edges><edge source=\"a\"/></edges>"), "GEXF-SYNTAX"),
         (graph("<edges><edge source=\"a\" target=\"a\" type=\"both\"/></edges>"), "GEXF-SYNTAX"),
         (graph("<edges><edge source=\"a\" target=\"a\" weight=\"heavy\"/></edges>"), "GEXF-VALUE"),
-        (graph("<nodes><node id=\"a\"><attvalues><attvalue for=\"9\" value=\"1\"/></attvalues></node></nodes>"), "GEXF-ATTRIBUTE"),
+        (
+            graph("<nodes><node id=\"a\"><attvalues><attvalue for=\"9\" value=\"1\"/></attvalues></node></nodes>"),
+            "GEXF-ATTRIBUTE",
+        ),
         (graph(&format!("{attribute}{attribute}")), "GEXF-ATTRIBUTE"),
         (value("1.5"), "GEXF-VALUE"),
         (value("99999999999999999999"), "GEXF-VALUE"),
@@ -466,7 +525,9 @@ fn what_is_no_gexf_is_refused() {
         assert_eq!(rule(result), expected);
     }
     assert_eq!(shown(&value("").unwrap()), ["\"a\" -"]);
-    let graph = graph("<nodes><node id=\"a\"/><node id=\"a\"/></nodes><edges><edge source=\"a\" target=\"b\"/></edges>").unwrap();
+    let graph =
+        graph("<nodes><node id=\"a\"/><node id=\"a\"/></nodes><edges><edge source=\"a\" target=\"b\"/></edges>")
+            .unwrap();
     assert_eq!(found(&graph), ["GEXF-END", "GEXF-ID"]);
 }
 
@@ -477,16 +538,28 @@ fn formats_are_told_by_their_content() {
     let detected = |text: &str| {
         std::fs::write(&path, text).unwrap();
         let place = Location::from_path(&path);
-        [NodeLink::detect(&place).unwrap(), Kgx::detect(&place).unwrap(), Gexf::detect(&place).unwrap(), Gml::detect(&place).unwrap()]
+        [
+            NodeLink::detect(&place).unwrap(),
+            Kgx::detect(&place).unwrap(),
+            Gexf::detect(&place).unwrap(),
+            Gml::detect(&place).unwrap(),
+        ]
     };
-    let long = format!("{{\"nodes\": [{{\"id\": 1, \"x\": \"{}\"}}, {{\"id\": 2}}], \"links\": []}}", "x".repeat(100_000));
-    let sorted = format!("{{\"directed\": false, \"edges\": [{{\"source\": 1, \"target\": 1, \"x\": \"{}\"}}]}}", "x".repeat(100));
+    let long =
+        format!("{{\"nodes\": [{{\"id\": 1, \"x\": \"{}\"}}, {{\"id\": 2}}], \"links\": []}}", "x".repeat(100_000));
+    let sorted = format!(
+        "{{\"directed\": false, \"edges\": [{{\"source\": 1, \"target\": 1, \"x\": \"{}\"}}]}}",
+        "x".repeat(100)
+    );
     for (text, expected) in [
         (NODES, [true, false, false, false]),
         (long.as_str(), [true, false, false, false]),
         (sorted.as_str(), [true, false, false, false]),
         ("{\"nodes\": [], \"edges\": []}", [true, false, false, false]),
-        ("{\"nodes\": [{\"id\": \"a\", \"category\": []}], \"edges\": [{\"subject\": \"a\", \"object\": \"a\"}]}", [false, true, false, false]),
+        (
+            "{\"nodes\": [{\"id\": \"a\", \"category\": []}], \"edges\": [{\"subject\": \"a\", \"object\": \"a\"}]}",
+            [false, true, false, false],
+        ),
         ("{\"data\": [], \"elements\": {\"nodes\": [], \"edges\": []}}", [false; 4]),
         ("{\"nodes\": 5, \"edges\": 7}", [false; 4]),
         ("{\"id\": 1, \"edges\": [1]}", [false; 4]),
@@ -544,21 +617,18 @@ proptest! {
     fn random_texts(texts in prop::collection::btree_set("[ -~\\t\\n\\r\u{e9}\u{4e2d}]{0,6}", 1..5)) {
         use isomorph_zoo::{Build, Edges, Nodes, text};
         let all: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let graph = |name: &str, by_rows: bool| {
+        let graph = |name: &str| {
             let mut build = Build::default();
             let node = build.nodes(Nodes::keyed("node", text(all.clone())).column(name, text(all.clone())));
-            let edges = match by_rows {
-                true => Edges::rows(node, "edge", node, (0..all.len()).map(|_| (0, 0)).collect::<Vec<_>>()),
-                false => Edges::keys(node, "edge", node, text(vec![all[0]; all.len()]), text(all.clone())),
-            };
+            let edges = Edges::keys(node, "edge", node, text(vec![all[0]; all.len()]), text(all.clone()));
             build.edges(edges.column("t", text(all.clone())));
             build.finish()
         };
         let name = if all[0] == "id" { "x" } else { all[0] };
-        let made = graph(name, false);
+        let made = graph(name);
         prop_assert_eq!(shown(&again(&NodeLink, NodeLink::form(), &made)), shown(&made));
         prop_assert_eq!(shown(&again(&Gexf, Gexf::form(), &made)), shown(&made));
-        let made = graph("t", true);
+        let made = graph("t");
         prop_assert_eq!(shown(&again(&Gml, Gml::form(true), &made)), shown(&made));
     }
 }

@@ -114,9 +114,9 @@ impl Kinds {
         let single = self.bool || self.int || self.float || self.text || self.other;
         match &self.list {
             None => self.scalar().map(|data_type| Property::new(name, data_type)),
-            Some(items) if !single => items
-                .scalar()
-                .map(|item| Property::new(name, list_of(item)).with_cardinality(Cardinality::List)),
+            Some(items) if !single => {
+                items.scalar().map(|item| Property::new(name, list_of(item)).with_cardinality(Cardinality::List))
+            }
             Some(_) => None,
         }
         .unwrap_or_else(|| Property::new(name, DataType::Utf8).of_kind(ValueKind::Json))

@@ -3,8 +3,8 @@
 
 mod check;
 mod columns;
-mod kinds;
 pub mod json;
+mod kinds;
 mod reader;
 mod slots;
 mod source;

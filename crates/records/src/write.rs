@@ -303,7 +303,8 @@ impl<'a> RecordWriter<'a> {
                 self.found = match keys.finish()? {
                     Lookup::Memory(keys) => Some(keys),
                     Lookup::Spilled(_) => {
-                        let message = "the keys of nodes do not fit into memory, and edges of this format end in numbers";
+                        let message =
+                            "the keys of nodes do not fit into memory, and edges of this format end in numbers";
                         return Err(Error::new(Kind::TooLarge, message).hint("--memory SIZE    allow more memory"));
                     }
                 };

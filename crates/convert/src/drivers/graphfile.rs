@@ -9,7 +9,9 @@ use isomorph_graphfile::gexf::{self, Gexf};
 use isomorph_graphfile::gml::{self, Gml};
 use isomorph_graphfile::jgf::{self, Jgf};
 use isomorph_graphfile::nodelink::{self, Kgx, NodeLink};
-use isomorph_graphfile::{OpenOptions as Opening, RecordGraph, RecordWriter, WriteOptions as Writing, holds_json, unheld};
+use isomorph_graphfile::{
+    OpenOptions as Opening, RecordGraph, RecordWriter, WriteOptions as Writing, holds_json, unheld,
+};
 use isomorph_model::capability::{Capability, Directions, Documents};
 use isomorph_model::{Direction, Graph, KeyKind, Property, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
@@ -149,13 +151,17 @@ impl Driver for GraphFile {
         match self {
             GraphFile::NodeLink | GraphFile::Kgx | GraphFile::Jgf => format!("{stem}.{}.json", self.id()),
             GraphFile::Drawing(Language::Mermaid) => format!("{stem}.mmd"),
-            GraphFile::Gexf | GraphFile::Gml | GraphFile::Cx2 | GraphFile::Drawing(_) => format!("{stem}.{}", self.id()),
+            GraphFile::Gexf | GraphFile::Gml | GraphFile::Cx2 | GraphFile::Drawing(_) => {
+                format!("{stem}.{}", self.id())
+            }
         }
     }
 
     fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let Some(syntax) = self.of_records() else {
-            return Err(Error::unsupported(format!("{} is written, but not read", self.name())).at(location.to_string()));
+            return Err(
+                Error::unsupported(format!("{} is written, but not read", self.name())).at(location.to_string())
+            );
         };
         let mut own = options.get::<Opening>().into_owned();
         if let Some(resources) = &options.resources {
@@ -207,11 +213,9 @@ impl Driver for GraphFile {
                 is_edge_property: Some(Gml::is_edge_property),
                 ..anything
             },
-            GraphFile::Jgf => Allowed {
-                holds: |property, _| holds_json(property),
-                is_property: Jgf::is_property,
-                ..anything
-            },
+            GraphFile::Jgf => {
+                Allowed { holds: |property, _| holds_json(property), is_property: Jgf::is_property, ..anything }
+            }
             GraphFile::Cx2 => Allowed {
                 holds: |property, _| Cx2::holds(property),
                 is_property: Cx2::is_property,

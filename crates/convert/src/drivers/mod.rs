@@ -75,7 +75,8 @@ impl Format {
     /// DOT of Graphviz; written only.
     pub const DOT: Format = Format::new(&graphfile::GraphFile::Drawing(isomorph_graphfile::draw::Language::Dot));
     /// Flowcharts of Mermaid; written only.
-    pub const MERMAID: Format = Format::new(&graphfile::GraphFile::Drawing(isomorph_graphfile::draw::Language::Mermaid));
+    pub const MERMAID: Format =
+        Format::new(&graphfile::GraphFile::Drawing(isomorph_graphfile::draw::Language::Mermaid));
     /// RDF: a text in one of six syntaxes.
     pub const RDF: Format = Format::new(&rdf::Rdf);
     /// Tables in Parquet: a file for each type.

@@ -41,7 +41,8 @@ impl Member {
 }
 
 /// All formats. A new one is added here.
-pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF, GRAPHML, NODE_LINK, GEXF, GML, JGF, PARQUET, CSV];
+pub const MEMBERS: &[Member] =
+    &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF, GRAPHML, NODE_LINK, GEXF, GML, JGF, PARQUET, CSV];
 
 /// Formats that differ from one of these in their encoding alone.
 pub const ENCODED: &[Member] = &[ARROW, JSON_LINES, KGX, CX2];
@@ -203,16 +204,16 @@ const GRAPHML: Member = Member {
 const NODE_LINK: Member = Member {
     format: Format::NODELINK,
     layouts: |_| {
-        vec![record_file("node-link JSON", "graph.nodelink.json"), record_file("node-link JSON, packed", "graph.nodelink.json.zst")]
+        vec![
+            record_file("node-link JSON", "graph.nodelink.json"),
+            record_file("node-link JSON, packed", "graph.nodelink.json.zst"),
+        ]
     },
     refuses: NO_RECORDS,
 };
 
-const KGX: Member = Member {
-    format: Format::KGX,
-    layouts: |_| vec![record_file("KGX JSON", "graph.kgx.json")],
-    refuses: NO_RECORDS,
-};
+const KGX: Member =
+    Member { format: Format::KGX, layouts: |_| vec![record_file("KGX JSON", "graph.kgx.json")], refuses: NO_RECORDS };
 
 const GEXF: Member = Member {
     format: Format::GEXF,
@@ -229,8 +230,11 @@ const GEXF: Member = Member {
 const GML: Member =
     Member { format: Format::GML, layouts: |_| vec![record_file("GML", "graph.gml")], refuses: NO_RECORDS };
 
-const JGF: Member =
-    Member { format: Format::JGF, layouts: |_| vec![record_file("JSON Graph Format", "graph.jgf.json")], refuses: NO_RECORDS };
+const JGF: Member = Member {
+    format: Format::JGF,
+    layouts: |_| vec![record_file("JSON Graph Format", "graph.jgf.json")],
+    refuses: NO_RECORDS,
+};
 
 const CX2: Member =
     Member { format: Format::CX2, layouts: |_| vec![record_file("CX2", "graph.cx2")], refuses: NO_RECORDS };

@@ -123,7 +123,8 @@ impl Cx2Reader {
                     })?;
                     let is_list = matches!(ty, DataType::List(_));
                     let cardinality = if is_list { Cardinality::List } else { Cardinality::Single };
-                    let at = slots.declare(Property::new(name, ty).with_cardinality(cardinality)).ok_or_else(too_many)?;
+                    let at =
+                        slots.declare(Property::new(name, ty).with_cardinality(cardinality)).ok_or_else(too_many)?;
                     attributes.declared.insert(name.to_owned(), ());
                     attributes.defaults.extend(default.map(|default| (at, default)));
                     Ok(())

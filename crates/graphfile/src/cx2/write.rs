@@ -91,7 +91,12 @@ impl Form for Cx2Form {
         let nodes = graph.nodes.iter().flat_map(|ty| &ty.properties);
         let mut of_nodes: Vec<(&str, String)> = nodes
             .filter(|own| member_of(own, true).is_none())
-            .map(|own| (own.name.as_str(), if own.kind == ValueKind::Plain { word(&own.data_type) } else { "string".to_owned() }))
+            .map(|own| {
+                (
+                    own.name.as_str(),
+                    if own.kind == ValueKind::Plain { word(&own.data_type) } else { "string".to_owned() },
+                )
+            })
             .collect();
         self.shows_keys = self.has_text_keys && !of_nodes.iter().any(|(name, _)| *name == NAME);
         if self.has_text_keys {
@@ -104,7 +109,12 @@ impl Form for Cx2Form {
         self.has_edge_ids = edges.clone().any(|own| own.name == EDGE_ID);
         let of_edges: Vec<(&str, String)> = edges
             .filter(|own| member_of(own, false).is_none())
-            .map(|own| (own.name.as_str(), if own.kind == ValueKind::Plain { word(&own.data_type) } else { "string".to_owned() }))
+            .map(|own| {
+                (
+                    own.name.as_str(),
+                    if own.kind == ValueKind::Plain { word(&own.data_type) } else { "string".to_owned() },
+                )
+            })
             .collect();
         let mut network = document(OF_GRAPH).map(str::to_owned);
         if network.is_none() {
@@ -120,7 +130,8 @@ impl Form for Cx2Form {
             of_network.push((name.to_owned(), type_of(raw)?));
             Ok(())
         })?;
-        let of_network: Vec<(&str, String)> = of_network.iter().map(|(name, word)| (name.as_str(), (*word).to_owned())).collect();
+        let of_network: Vec<(&str, String)> =
+            of_network.iter().map(|(name, word)| (name.as_str(), (*word).to_owned())).collect();
         out.push_str("[{\"CXVersion\": \"2.0\", \"hasFragments\": false},\n{\"metaData\": [");
         out.push_str("{\"name\": \"attributeDeclarations\"}, {\"name\": \"nodes\"}, {\"name\": \"edges\"}]},\n");
         out.push_str("{\"attributeDeclarations\": [{\"networkAttributes\": ");

@@ -76,10 +76,7 @@ impl GexfReader {
     }
 
     /// Calls `each` with every child of the current element, and whether it is empty; it must read what is not.
-    fn children(
-        &mut self,
-        mut each: impl FnMut(&mut Self, &BytesStart<'_>, bool) -> Result<()>,
-    ) -> Result<()> {
+    fn children(&mut self, mut each: impl FnMut(&mut Self, &BytesStart<'_>, bool) -> Result<()>) -> Result<()> {
         let mut buffer = self.xml.take_buffer();
         loop {
             match self.xml.event(&mut buffer)? {
@@ -134,7 +131,9 @@ impl GexfReader {
         let of_nodes = match class.as_str() {
             "node" => true,
             "edge" => false,
-            other => return Err(self.wrong(&rules::ATTRIBUTE, format!("attributes are for node or edge, not {other:?}"))),
+            other => {
+                return Err(self.wrong(&rules::ATTRIBUTE, format!("attributes are for node or edge, not {other:?}")));
+            }
         };
         self.children(|own, tag, is_empty| {
             if local(tag) != b"attribute" {
@@ -189,7 +188,8 @@ impl GexfReader {
             return Err(self.xml.limit("there are more than 10,000 attributes"));
         };
         if is_renamed {
-            let message = format!("an attribute has the title {name:?}; what elements call so becomes {}", slots.names()[at]);
+            let message =
+                format!("an attribute has the title {name:?}; what elements call so becomes {}", slots.names()[at]);
             self.findings.push(&rules::NAME, message, self.xml.place());
         }
         slots.slot_at(at).0.put(tag, text);
@@ -287,7 +287,9 @@ impl GexfReader {
                 && !attribute.kind.put(slots.slot_at(attribute.at).0, default)
             {
                 let cut: String = default.chars().take(40).collect();
-                return Err(self.wrong(&rules::VALUE, format!("the default {cut:?} does not have the type of its attribute")));
+                return Err(
+                    self.wrong(&rules::VALUE, format!("the default {cut:?} does not have the type of its attribute"))
+                );
             }
         }
         Ok(())

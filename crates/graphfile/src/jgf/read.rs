@@ -1,9 +1,9 @@
 //! Reads nodes and edges one after another.
 
 use isomorph_error::{Error, Place, Result};
+use isomorph_model::Document;
 use isomorph_model::json::{self, Members, Value};
 use isomorph_model::schema::DocumentBody;
-use isomorph_model::Document;
 use isomorph_records::json::{JsonRules, JsonStream};
 use isomorph_records::values::{put, put_id};
 use isomorph_records::{Head, Item, Reader, Record, Slots, Tag};

@@ -1,4 +1,4 @@
-//! Edge lists and GraphML: read in any batches they are the same, and what they hold comes back from where it is written.
+//! Edge lists, GraphML and other files of graph tools: read in any batches they are the same, and what they hold comes back from where it is written.
 
 use isomorph::convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert};
 use isomorph::model::{Batch, Request, Tables};
@@ -144,6 +144,96 @@ pub(crate) fn check_xml(data: &[u8]) {
     check(data, Format::GRAPHML, "input.graphml");
 }
 
+pub(crate) const NODE_LINK_WORDS: &[&str] = &[
+    "{\"nodes\": [",
+    "], \"links\": [",
+    "], \"edges\": [",
+    "]}",
+    "{\"id\": 1, \"x\": ",
+    "{\"source\": 1, \"target\": 1}",
+    "null",
+    "true",
+    "1e400",
+    "18446744073709551616",
+    "NaN",
+    "[1, \"a\"]",
+    "{\"a\": {}}",
+    "\"directed\": false,",
+    "\\u00e9",
+    "\\ud800",
+    "\"",
+    ",",
+    "-0",
+];
+
+pub(crate) const GEXF_WORDS: &[&str] = &[
+    "<node id=\"a\" label=\"b\">",
+    "</node>",
+    "<edge source=\"a\" target=\"b\" type=\"directed\" weight=\"1\"/>",
+    "<attvalues>",
+    "</attvalues>",
+    "<attvalue for=\"0\" value=\"1\" start=\"2\"/>",
+    "<attributes class=\"node\" mode=\"dynamic\">",
+    "</attributes>",
+    "<attribute id=\"0\" title=\"t\" type=\"double\"><default>1</default></attribute>",
+    "<spells><spell start=\"1\"/></spells>",
+    "<viz:size value=\"1\"/>",
+    "&lt;",
+    "<nodes>",
+    "</nodes>",
+];
+
+pub(crate) const GML_WORDS: &[&str] = &[
+    "graph [",
+    "node [ id 0 label \"a\" ",
+    "edge [ source 0 target 0 ",
+    "]",
+    "directed 1",
+    "x 1.5E3",
+    "x \"a&#252;&uuml;&\"",
+    "x [ y 1 y 2 ]",
+    "+INF",
+    "NAN",
+    "# c\n",
+    "x -",
+    "99999999999999999999",
+];
+
+pub(crate) fn node_link_seeds() -> Vec<Vec<u8>> {
+    let texts = [
+        "{\"directed\": true, \"multigraph\": true, \"graph\": {\"n\": 1}, \"nodes\": [{\"id\": 1, \"x\": 1.5}, {\"id\": 2, \"l\": [\"a\"]}], \"links\": [{\"source\": 1, \"target\": 2, \"key\": 0}]}",
+        "{\"nodes\": [{\"name\": \"a\"}], \"edges\": [{\"source\": 0, \"target\": 0}], \"extra\": []}",
+    ];
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+pub(crate) fn gexf_seeds() -> Vec<Vec<u8>> {
+    let texts = [
+        "<gexf version=\"1.2\"><meta><creator>c</creator></meta><graph defaultedgetype=\"directed\"><attributes class=\"node\"><attribute id=\"0\" title=\"t\" type=\"integer\"><default>1</default></attribute></attributes><nodes><node id=\"a\" label=\"A\"><attvalues><attvalue for=\"0\" value=\"2\"/></attvalues></node><node id=\"b\"/></nodes><edges><edge id=\"0\" source=\"a\" target=\"b\" weight=\"1.5\"/></edges></graph></gexf>",
+    ];
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+pub(crate) fn gml_seeds() -> Vec<Vec<u8>> {
+    let texts = [
+        "Creator \"x\"\ngraph [ directed 1 node [ id 0 label \"a\" w 1.5 ] node [ id 1 label \"b\" g [ x 1 ] ] edge [ source 0 target 1 ] ]",
+        "graph [ node [ id 5 ] edge [ source 5 target 5 t \"&amp;\" ] ]",
+    ];
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+pub(crate) fn check_node_link(data: &[u8]) {
+    check(data, Format::NODELINK, "input.nodelink.json");
+}
+
+pub(crate) fn check_gexf(data: &[u8]) {
+    check(data, Format::GEXF, "input.gexf");
+}
+
+pub(crate) fn check_gml(data: &[u8]) {
+    check(data, Format::GML, "input.gml");
+}
+
 fn check(data: &[u8], format: Format, name: &str) {
     let home = home();
     let path = home.path().join(name);
@@ -182,6 +272,9 @@ fn check_at(path: &std::path::Path, home: &std::path::Path, format: Format) {
         (Format::GRAPHML, "made.graphml"),
         (Format::APOC, "made.json"),
         (Format::CYPHER, "made.cypher"),
+        (Format::NODELINK, "made.nodelink.json"),
+        (Format::GEXF, "made.gexf"),
+        (Format::GML, "made.gml"),
     ];
     for (to, made) in targets {
         let made = Location::from_path(&home.join(made));

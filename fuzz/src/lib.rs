@@ -76,6 +76,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "deepgnn_text", check: deepgnn::check_text, seeds: deepgnn::text_seeds, words: deepgnn::WORDS },
     Target { name: "edge_list", check: inout::check_list, seeds: inout::list_seeds, words: inout::LIST_WORDS },
     Target { name: "filter", check: filter::check, seeds: filter::seeds, words: filter::WORDS },
+    Target { name: "gexf", check: inout::check_gexf, seeds: inout::gexf_seeds, words: inout::GEXF_WORDS },
+    Target { name: "gml", check: inout::check_gml, seeds: inout::gml_seeds, words: inout::GML_WORDS },
     Target { name: "graphar_chunk", check: graphar::check_chunk, seeds: graphar::chunk_seeds, words: graphar::WORDS },
     Target { name: "graphar_count", check: graphar::check_count, seeds: graphar::count_seeds, words: &[] },
     Target {
@@ -98,6 +100,12 @@ pub const TARGETS: &[Target] = &[
     Target { name: "location", check: names::check_location, seeds: names::location_seeds, words: names::PLACES },
     Target { name: "nock_csv", check: nock::check_csv, seeds: nock::csv_seeds, words: nock::WORDS },
     Target { name: "nock_parquet", check: nock::check_parquet, seeds: nock::parquet_seeds, words: &[] },
+    Target {
+        name: "node_link",
+        check: inout::check_node_link,
+        seeds: inout::node_link_seeds,
+        words: inout::NODE_LINK_WORDS,
+    },
     Target { name: "orc", check: tables::check_orc, seeds: tables::orc_seeds, words: &[] },
     Target { name: "parquet", check: tables::check_parquet, seeds: tables::parquet_seeds, words: &[] },
     Target { name: "psl_atoms", check: inout::check_atoms, seeds: inout::atom_seeds, words: inout::ATOM_WORDS },

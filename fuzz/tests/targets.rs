@@ -141,6 +141,8 @@ targets! {
     deepgnn_text 500
     edge_list 400
     filter 20000
+    gexf 300
+    gml 300
     graphar_chunk 300
     graphar_count 300
     graphar_offset 300
@@ -153,6 +155,7 @@ targets! {
     location 20000
     nock_csv 300
     nock_parquet 300
+    node_link 300
     orc 2000
     parquet 1500
     psl_atoms 300

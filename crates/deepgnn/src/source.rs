@@ -74,17 +74,26 @@ pub fn detect(location: &Location) -> Result<bool> {
         Blob::open(location)?;
         return Ok(false);
     }
-    if !name.to_ascii_lowercase().ends_with(".json") {
-        return Ok(text::is_text(name));
+    let lower = name.to_ascii_lowercase();
+    if lower.ends_with(".json") {
+        return begins_with_node(&Blob::open(location)?);
     }
-    begins_with_node(&Blob::open(location)?)
+    let is_packed = [".json.gz", ".json.zst"].iter().any(|ending| lower.ends_with(ending));
+    // What is wrong with a file that cannot be decompressed, the reader says best.
+    match text::begin(Blob::open(location)?, LOOK) {
+        Ok(begin) if is_packed => Ok(is_node(&begin)),
+        _ => Ok(true),
+    }
 }
 
 /// Returns whether JSON begins with an object of a node: a file of this name may contain anything.
 fn begins_with_node(blob: &Blob) -> Result<bool> {
-    let begin = blob.read(0..blob.size().min(LOOK))?;
-    // A graph without nodes is an empty text.
-    Ok(begin.trim_ascii().is_empty() || memchr::memmem::find(&begin, b"\"node_id\"").is_some())
+    Ok(is_node(&blob.read(0..blob.size().min(LOOK))?))
+}
+
+/// Returns whether a text begins with a node. A graph without nodes is an empty text.
+fn is_node(begin: &[u8]) -> bool {
+    begin.trim_ascii().is_empty() || memchr::memmem::find(begin, b"\"node_id\"").is_some()
 }
 
 /// Returns whether all files among these called `.json` begin with a node.

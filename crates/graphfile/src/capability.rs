@@ -7,8 +7,7 @@ use isomorph_model::{Cardinality, Document, KeyKind, Property, ValueKind};
 
 use crate::OF_GRAPH;
 
-const JSON_SCALARS: &[Scalar] =
-    &[Scalar::Bool, Scalar::Int(64), Scalar::UInt(64), Scalar::Float(64), Scalar::Text];
+const JSON_SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(64), Scalar::UInt(64), Scalar::Float(64), Scalar::Text];
 
 const JSON_VALUES: Values =
     Values { scalars: JSON_SCALARS, lists: JSON_SCALARS, nulls: true, json: true, ..Values::NONE };
@@ -33,7 +32,28 @@ pub const KGX: Capability = Capability {
     ..NODE_LINK
 };
 
-const XML_SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(32), Scalar::Int(64), Scalar::Float(64), Scalar::Text];
+/// JSON Graph Format stores nodes and edges with any JSON; each edge is directed or undirected.
+pub const JGF: Capability = Capability {
+    keys: &[KeyKind::Utf8],
+    directions: Directions::ByRow,
+    documents: Documents::Named(&[OF_GRAPH]),
+    ..NODE_LINK
+};
+
+const CX2_SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(64), Scalar::Float(64), Scalar::Text];
+
+const CX2_VALUES: Values = Values { scalars: CX2_SCALARS, lists: CX2_SCALARS, nulls: true, ..Values::NONE };
+
+/// CX2 stores directed edges between nodes with integers as ids.
+pub const CX2: Capability = Capability {
+    nodes: CX2_VALUES,
+    edges: CX2_VALUES,
+    directions: Directions::None,
+    documents: Documents::Named(&[OF_GRAPH, crate::cx2::ASPECTS]),
+    ..NODE_LINK
+};
+
+const XML_SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(64), Scalar::Float(64), Scalar::Text];
 
 /// GEXF stores nodes and edges with typed attributes; each edge is directed or undirected.
 pub const GEXF: Capability = Capability {
@@ -59,11 +79,12 @@ pub const GML: Capability = Capability {
     ..Capability::LEAST
 };
 
+/// A drawing shows nodes and edges with types.
+pub const DRAWING: Capability =
+    Capability { directions: Directions::ByRow, parallel_edges: true, order: true, ..Capability::LEAST };
+
 fn is_json_scalar(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Boolean | DataType::Int64 | DataType::UInt64 | DataType::Float64 | DataType::Utf8
-    )
+    matches!(data_type, DataType::Boolean | DataType::Int64 | DataType::UInt64 | DataType::Float64 | DataType::Utf8)
 }
 
 /// Returns whether JSON has the values of a property as they are.

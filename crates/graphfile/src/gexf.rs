@@ -61,13 +61,17 @@ impl Gexf {
     }
 }
 
-/// Returns the name of an element or attribute that a property is, instead of a declared attribute. By its name alone only the
-/// weight of edges, a double, is one: texts called `label` would be declared under this name otherwise.
-pub(crate) fn attribute_of(property: &Property, of_node: bool) -> Option<&str> {
-    let own = property.declared.get(ATTRIBUTE).map(String::as_str);
-    own.or_else(|| match (property.name.as_str(), &property.data_type, &property.kind) {
-        ("label", DataType::Utf8, ValueKind::Plain) => Some("label"),
-        ("weight", DataType::Float64, ValueKind::Plain) if !of_node => Some("weight"),
-        _ => None,
-    })
+/// Returns the name of an element or attribute that a property is, instead of a declared attribute. By its name alone a text
+/// `label` is one, and of edges a double `weight`, unless another of these properties is.
+pub(crate) fn attribute_of<'p>(property: &'p Property, all: &[Property], of_node: bool) -> Option<&'p str> {
+    if let Some(own) = property.declared.get(ATTRIBUTE) {
+        return Some(own);
+    }
+    let by_name = match (property.name.as_str(), &property.data_type, &property.kind) {
+        ("label", DataType::Utf8, ValueKind::Plain) => "label",
+        ("weight", DataType::Float64, ValueKind::Plain) if !of_node => "weight",
+        _ => return None,
+    };
+    let is_taken = all.iter().any(|other| other.declared.get(ATTRIBUTE).is_some_and(|own| own == by_name));
+    (!is_taken).then_some(by_name)
 }

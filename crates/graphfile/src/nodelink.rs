@@ -6,8 +6,8 @@ mod write;
 
 use isomorph_error::Result;
 use isomorph_model::Graph;
-use isomorph_records::{Form, Reader, RecordRules, Syntax};
 use isomorph_records::json::first_members;
+use isomorph_records::{Form, Reader, RecordRules, Syntax};
 use isomorph_storage::Location;
 use isomorph_tables::PackedFile;
 
@@ -19,7 +19,6 @@ pub const MEMBERS: &str = "members";
 /// In the metadata of a graph: the name of the list of edges, and whether it is a multigraph.
 pub(crate) const EDGES: &str = "nodelink.edges";
 pub(crate) const MULTIGRAPH: &str = "nodelink.multigraph";
-
 
 /// The two vocabularies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +39,7 @@ pub struct NodeLink;
 /// JSON of KGX.
 pub struct Kgx;
 
-const RULES: RecordRules =
-    RecordRules { id: &rules::ID, end: &rules::END, value: &rules::VALUE, mixed: &rules::IDS };
+const RULES: RecordRules = RecordRules { id: &rules::ID, end: &rules::END, value: &rules::VALUE, mixed: &rules::IDS };
 
 impl Syntax for NodeLink {
     fn name(&self) -> &'static str {
@@ -135,7 +133,8 @@ fn looks_like(begin: &[u8]) -> Option<Vocabulary> {
     let value = |name: &str| members.iter().find(|(own, _)| own == name).map(|(_, value)| *value);
     // The first item of a list: its beginning, or nothing if the list is empty.
     let first = |list: &str| list.strip_prefix('[').map(|rest| rest.trim_start().to_owned());
-    let is_records = |list: &str| first(list).is_some_and(|item| item.starts_with('{') || item.starts_with(']') || item.is_empty());
+    let is_records =
+        |list: &str| first(list).is_some_and(|item| item.starts_with('{') || item.starts_with(']') || item.is_empty());
     let has = |record: &str, names: &[&str]| {
         let own = first_members(record.as_bytes());
         names.iter().all(|name| own.iter().any(|(other, _)| other == name))

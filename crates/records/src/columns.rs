@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder, UInt64Builder,
-};
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder, UInt64Builder};
 use arrow_array::{ArrayRef, ListArray};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{DataType, FieldRef};
@@ -24,7 +22,12 @@ pub(crate) enum Column {
     Json(StringBuilder),
     /// JSON that the syntax stores as text.
     JsonText(StringBuilder),
-    List { items: Box<Column>, item: FieldRef, lengths: Vec<usize>, nulls: NullBufferBuilder },
+    List {
+        items: Box<Column>,
+        item: FieldRef,
+        lengths: Vec<usize>,
+        nulls: NullBufferBuilder,
+    },
 }
 
 impl Column {

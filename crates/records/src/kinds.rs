@@ -94,14 +94,29 @@ impl Kinds {
         }
     }
 
+    /// Returns whether all values have the type that a file declares.
+    pub fn fits(&self, declared: &Property, surveyed: &Property) -> bool {
+        let is_same = declared.data_type == surveyed.data_type && declared.kind == surveyed.kind;
+        let is_double = declared.data_type == DataType::Float64 && surveyed.data_type == DataType::Int64 && !self.large;
+        // An empty list has no type.
+        let is_list = matches!((&declared.data_type, &self.list), (DataType::List(_), Some(list)) if !list.has_items())
+            && matches!(surveyed.data_type, DataType::List(_));
+        let is_json = declared.kind == ValueKind::Json;
+        self.count == 0 || is_same || is_double || is_list || is_json
+    }
+
+    fn has_items(&self) -> bool {
+        self.bool || self.int || self.float || self.text || self.other || self.list.is_some()
+    }
+
     /// Returns the property with the type that fits all values.
     pub fn property(&self, name: &str) -> Property {
         let single = self.bool || self.int || self.float || self.text || self.other;
         match &self.list {
             None => self.scalar().map(|data_type| Property::new(name, data_type)),
-            Some(items) if !single => items
-                .scalar()
-                .map(|item| Property::new(name, list_of(item)).with_cardinality(Cardinality::List)),
+            Some(items) if !single => {
+                items.scalar().map(|item| Property::new(name, list_of(item)).with_cardinality(Cardinality::List))
+            }
             Some(_) => None,
         }
         .unwrap_or_else(|| Property::new(name, DataType::Utf8).of_kind(ValueKind::Json))

@@ -3,8 +3,8 @@
 
 mod check;
 mod columns;
-mod kinds;
 pub mod json;
+mod kinds;
 mod reader;
 mod slots;
 mod source;
@@ -17,4 +17,4 @@ pub use check::{check_ids, repeats};
 pub use reader::{Head, Item, Labels, OpenOptions, Reader, RecordRules, Syntax};
 pub use slots::{Id, Record, Slot, Slots, Tag};
 pub use source::{EDGE, NODE, RecordGraph};
-pub use write::{Cell, Cells, EdgeRow, Form, KeyCell, RecordWriter};
+pub use write::{Cell, Cells, EdgeRow, Form, KeyCell, RecordWriter, WriteOptions};

@@ -103,6 +103,11 @@ pub trait Syntax: Send + Sync {
         Labels::Never
     }
 
+    /// Attributes that the writer adds for other tools, and that are no properties if the sidecar does not know them.
+    fn added(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether JSON is stored as text.
     fn has_json_as_text(&self) -> bool {
         false

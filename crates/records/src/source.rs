@@ -8,8 +8,8 @@ use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, BooleanArray};
 use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::{
-    About, Batch, Direction, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, Key, KeyKind, NodeBatch, NodeId,
-    NodeType, Part, Request, Side, Source, Tables, part,
+    About, Batch, Direction, EdgeBatch, EdgeOrder, EdgeType, Ends, Graph, Key, KeyKind, NodeBatch, NodeId, NodeType,
+    Part, Request, Side, Source, Tables, part,
 };
 use isomorph_storage::{Location, Scratch};
 use isomorph_tables::PackedFile;
@@ -100,7 +100,8 @@ impl RecordGraph {
         &self.file
     }
 
-    fn rows_as_ends(&self) -> bool {
+    /// Whether ids are rows, and keys are something else.
+    fn ids_are_rows(&self) -> bool {
         self.survey.label.is_some()
     }
 
@@ -118,7 +119,8 @@ impl RecordGraph {
         };
         part::stepped(Some(all), open, move |state, take| {
             let mut more = true;
-            let is_open = |own: &Option<Elements<'_>>| own.as_ref().is_none_or(|own| own.rows < rows && own.bytes < BYTES);
+            let is_open =
+                |own: &Option<Elements<'_>>| own.as_ref().is_none_or(|own| own.rows < rows && own.bytes < BYTES);
             while more && is_open(&state.nodes) && is_open(&state.edges) {
                 match state.reader.next(&mut state.record)? {
                     Some(Item::Node) => {
@@ -148,17 +150,15 @@ impl RecordGraph {
         })
     }
 
-    /// Returns the row of a node.
-    fn row_of(&self, node: &str) -> Result<Option<u64>> {
+    fn has(&self, node: &str) -> Result<bool> {
         for batch in self.part(true, false, true, ROWS) {
             let Batch::Nodes(nodes) = batch? else { continue };
-            let Some(keys) = &nodes.keys else { continue };
-            let found = equal_to(keys, node).and_then(|mask| mask.iter().position(|own| own == Some(true)));
-            if let Some(at) = found {
-                return Ok(Some(nodes.start + at as u64));
+            let mask = nodes.keys.as_ref().and_then(|keys| equal_to(keys, node));
+            if mask.is_some_and(|mask| mask.true_count() > 0) {
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 }
 
@@ -230,7 +230,11 @@ struct Elements<'a> {
 
 impl<'a> Elements<'a> {
     fn new(graph: &'a RecordGraph, table: &'a Table, bare: bool, ends: impl Fn() -> IdColumn) -> Self {
-        let columns = if bare { Vec::new() } else { table.properties.iter().map(|own| Column::new(own, graph.syntax.has_json_as_text())).collect() };
+        let columns = if bare {
+            Vec::new()
+        } else {
+            table.properties.iter().map(|own| Column::new(own, graph.syntax.has_json_as_text())).collect()
+        };
         let ids = [ends(), ends()];
         Elements { graph, table, bare, rows: 0, bytes: 0, ids, directed: BooleanBuilder::new(), columns }
     }
@@ -244,7 +248,7 @@ impl<'a> Elements<'a> {
 
     fn edges(graph: &'a RecordGraph, bare: bool) -> Self {
         Elements::new(graph, &graph.survey.edges, bare, || {
-            match (graph.rows_as_ends(), graph.graph.nodes.first().map(|ty| ty.key.kind)) {
+            match (graph.ids_are_rows(), graph.graph.nodes.first().map(|ty| ty.key.kind)) {
                 (true, _) => IdColumn::Rows(UInt64Builder::new()),
                 (_, Some(KeyKind::Int)) => IdColumn::Integers(Int64Builder::new()),
                 _ => IdColumn::Texts(StringBuilder::new()),
@@ -278,14 +282,16 @@ impl<'a> Elements<'a> {
     fn push_edge(&mut self, record: &Record, default: bool, reader: &dyn Reader) -> Result<()> {
         self.rows += 1;
         if !(self.ids[0].push(&record.source) && self.ids[1].push(&record.target)) {
-            return Err(match self.graph.rows_as_ends() {
+            return Err(match self.graph.ids_are_rows() {
                 true => wrong(self.graph.syntax.rules().end, "an edge ends in an id that no node has", reader),
                 false => changed(reader, self.graph),
             });
         }
         if let IdColumn::Rows(_) = self.ids[0] {
             let is_node = |id: &Id| {
-                id.integer().and_then(|row| u64::try_from(row).ok()).is_some_and(|row| row < self.graph.survey.nodes.rows)
+                id.integer()
+                    .and_then(|row| u64::try_from(row).ok())
+                    .is_some_and(|row| row < self.graph.survey.nodes.rows)
             };
             if !is_node(&record.source) || !is_node(&record.target) {
                 return Err(wrong(self.graph.syntax.rules().end, "an edge ends in an id that no node has", reader));
@@ -331,6 +337,11 @@ impl<'a> Elements<'a> {
         let rows = std::mem::take(&mut self.rows);
         self.bytes = 0;
         let [source, target] = self.ids.each_mut().map(IdColumn::finish);
+        let keyed = |ends: Ends| match (ends, &self.graph.survey.labels) {
+            (Ends::Rows(rows), Some(labels)) => labels.gather(rows.values()).map(Ends::Keys),
+            (ends, _) => Ok(ends),
+        };
+        let (source, target) = (keyed(source)?, keyed(target)?);
         let directed = Some(self.directed.finish()).filter(|_| by_row);
         let (ty, relations, layers, keys, properties) = (0, None, None, None, self.properties()?);
         Ok(EdgeBatch { ty, rows, relations, source, target, layers, directed, keys, properties })
@@ -345,10 +356,6 @@ fn changed(reader: &dyn Reader, graph: &RecordGraph) -> Error {
 impl Source for RecordGraph {
     fn graph(&self) -> &Graph {
         &self.graph
-    }
-
-    fn end_form(&self, _ty: usize) -> EndForm {
-        if self.rows_as_ends() { EndForm::Rows } else { EndForm::Keys }
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
@@ -387,15 +394,15 @@ impl Source for RecordGraph {
         if edge != 0 {
             return Err(Error::usage("there is a single edge table"));
         }
-        let Some(row) = self.row_of(key)? else {
+        if !self.has(key)? {
             return Err(Error::new(Kind::NotFound, format!("there is no node {key}")));
-        };
+        }
         let key = key.to_owned();
         Ok(part::shown(self.part(false, true, false, ROWS), move |batch, take| {
             let Batch::Edges(edges) = batch else { return Ok(()) };
             let mask = match if side == Side::Out { &edges.source } else { &edges.target } {
                 Ends::Keys(keys) => equal_to(keys, &key),
-                Ends::Rows(rows) => Some(rows.values().iter().map(|own| Some(*own == row)).collect()),
+                Ends::Rows(_) => None,
             };
             let Some(mask) = mask else { return Ok(()) };
             let mut at = 0;

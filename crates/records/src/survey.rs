@@ -5,7 +5,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{KeyKind, Property};
 use isomorph_storage::Scratch;
 use isomorph_tables::PackedFile;
-use isomorph_tables::lookup::{KeyRowsBuilder, Lookup, LookupOptions};
+use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions, RowKeys, RowKeysBuilder};
 
 use crate::kinds::Kinds;
 use crate::reader::{Head, Item, Labels, OpenOptions, Syntax, wrong};
@@ -34,8 +34,10 @@ pub(crate) struct Survey {
     pub nodes: Table,
     pub edges: Table,
     pub ids: Ids,
-    /// The slot whose values are the keys of nodes; edges then end in rows.
+    /// The slot whose values are the keys of nodes; ids are then rows.
     pub label: Option<usize>,
+    /// These keys by row.
+    pub labels: Option<RowKeys>,
     /// Whether edges have different directions.
     pub by_row: bool,
     pub directed: bool,
@@ -83,6 +85,7 @@ fn see(kinds: &mut Vec<Kinds>, slots: &Slots) -> Result<()> {
 struct Candidates {
     name: &'static str,
     keys: KeyRowsBuilder,
+    rows: RowKeysBuilder,
     batch: Vec<String>,
     /// Whether all nodes so far have a text, and their positions as ids.
     fits: bool,
@@ -104,19 +107,21 @@ impl Candidates {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.keys.push(&StringArray::from(std::mem::take(&mut self.batch)))
+        let keys = StringArray::from(std::mem::take(&mut self.batch));
+        self.keys.push(&keys)?;
+        self.rows.push(&keys)
     }
 
-    fn are_keys(mut self) -> Result<bool> {
+    /// Returns the keys by row, if the texts are keys.
+    fn finish(mut self) -> Result<Option<RowKeys>> {
         if !self.fits {
-            return Ok(false);
+            return Ok(None);
         }
         self.flush()?;
-        let rows = self.keys.finish()?;
-        Ok(match &rows {
-            Lookup::Memory(keys) => keys.repeats().is_empty(),
-            Lookup::Spilled(_) => rows.repeats().is_empty(),
-        })
+        if !self.keys.finish()?.repeats().is_empty() {
+            return Ok(None);
+        }
+        self.rows.finish().map(Some)
     }
 }
 
@@ -138,8 +143,10 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
     let mut candidates = match (syntax.labels(), shown_key) {
         (Labels::Never, _) | (_, Some(KeyKind::Int)) | (Labels::Sidecar(_), None) => None,
         (Labels::Usual(name) | Labels::Sidecar(name), _) => {
-            let lookups = LookupOptions::new(&options.budget, &scratch).memory(options.budget.available() / 4);
-            Some(Candidates { name, keys: KeyRowsBuilder::new(lookups), batch: Vec::new(), fits: true })
+            let quarter = options.budget.available() / 4;
+            let lookups = LookupOptions::new(&options.budget, &scratch).memory(quarter);
+            let (keys, rows) = (KeyRowsBuilder::new(lookups), RowKeysBuilder::new(&options.budget, &scratch, quarter));
+            Some(Candidates { name, keys, rows, batch: Vec::new(), fits: true })
         }
     };
     while let Some(item) = reader.next(&mut record)? {
@@ -173,19 +180,15 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
         }
     }
     let head = reader.head();
-    let is_labelled = match candidates {
-        Some(candidates) => nodes.rows > 0 && candidates.are_keys()?,
-        None => false,
+    let labels = match candidates.filter(|_| nodes.rows > 0) {
+        Some(candidates) => candidates.finish()?,
+        None => None,
     };
-    let label = syntax.labels().name().filter(|_| is_labelled).and_then(|name| record.nodes.position(name));
+    let label = syntax.labels().name().filter(|_| labels.is_some()).and_then(|name| record.nodes.position(name));
     let all_integers = !of_ids.is_mixed() && !of_ids.texts && !of_ends.is_mixed() && !of_ends.texts;
     let ids = match (without > 0, shown_key) {
         (true, _) if of_ends.texts || of_ends.others => {
-            return Err(wrong(
-                rules.id,
-                "no node has an id, so edges must end in positions of nodes",
-                reader.as_ref(),
-            ));
+            return Err(wrong(rules.id, "no node has an id, so edges must end in positions of nodes", reader.as_ref()));
         }
         (true, _) => Ids::Positions,
         (_, Some(KeyKind::Utf8)) => Ids::Texts,
@@ -205,8 +208,18 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
     }
     let mut mixed_numbers = Vec::new();
     for (table, kinds, slots, of_shown) in [
-        (&mut nodes, &mut of_nodes, &record.nodes, shown.and_then(|graph| graph.nodes.first()).map(|ty| &ty.properties)),
-        (&mut edges, &mut of_edges, &record.edges, shown.and_then(|graph| graph.edges.first()).map(|ty| &ty.properties)),
+        (
+            &mut nodes,
+            &mut of_nodes,
+            &record.nodes,
+            shown.and_then(|graph| graph.nodes.first()).map(|ty| &ty.properties),
+        ),
+        (
+            &mut edges,
+            &mut of_edges,
+            &record.edges,
+            shown.and_then(|graph| graph.edges.first()).map(|ty| &ty.properties),
+        ),
     ] {
         kinds.resize(slots.names().len(), Kinds::default());
         let is_node = std::ptr::eq(slots, &record.nodes);
@@ -214,11 +227,14 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
             let told = of_shown.and_then(|all| all.iter().find(|own| own.name == *name));
             let is_key = is_node && label == Some(at);
             // The writer adds the attribute for the tools that need it.
-            let is_added = is_node && told.is_none() && shown.is_some() && syntax.labels().name() == Some(name);
-            if is_key || is_added {
+            let is_label = is_node && syntax.labels().name() == Some(name);
+            let is_added = is_label || syntax.added().contains(&name.as_str());
+            if is_key || is_added && told.is_none() && shown.is_some() {
                 continue;
             }
-            let found = slots.declared(at).cloned().unwrap_or_else(|| kinds.property(name));
+            let surveyed = kinds.property(name);
+            let declared = slots.declared(at).filter(|own| kinds.fits(own, &surveyed)).cloned();
+            let found = declared.unwrap_or(surveyed);
             let mut property = told.cloned().unwrap_or(found);
             if told.is_none() && kinds.mixes_large() {
                 mixed_numbers.push(name.clone());
@@ -244,8 +260,10 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
     let directed = if edges.rows == 0 { head.directed } else { undirected == 0 };
     record.begin_node();
     record.begin_edge();
-    let mixed_ids = ids == Ids::Texts && (of_ids.is_mixed() || of_ends.is_mixed() || of_ids.texts != of_ends.texts)
+    let mixed_ids = ids == Ids::Texts
+        && (of_ids.is_mixed() || of_ends.is_mixed() || of_ids.texts != of_ends.texts)
         && (of_ids.integers || of_ends.integers || of_ids.others || of_ends.others)
-        && label.is_none() && shown_key.is_none();
-    Ok(Survey { nodes, edges, ids, label, by_row, directed, head, template: record, mixed_numbers, mixed_ids })
+        && label.is_none()
+        && shown_key.is_none();
+    Ok(Survey { nodes, edges, ids, label, labels, by_row, directed, head, template: record, mixed_numbers, mixed_ids })
 }

@@ -6,10 +6,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use isomorph_error::{Error, Place, Result};
-use isomorph_model::{Batch, Delivery, Direction, EdgeOrder, Ends, Graph, Property, Sink, ValueKind, Written, json};
-use isomorph_storage::Staging;
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::{Batch, Delivery, Direction, Ends, Graph, Property, Sink, ValueKind, Written, json};
+use isomorph_storage::{Budget, Scratch, Staging};
 use isomorph_tables::PackedWriter;
+use isomorph_tables::lookup::{KeyRows, KeyRowsBuilder, Lookup, LookupOptions};
 
 use crate::values::push_float;
 
@@ -220,7 +221,25 @@ pub struct RecordWriter<'a> {
     rows: u64,
     edge_rows: u64,
     has_nodes_behind: bool,
+    /// The rows of keys, for a form that needs them.
+    keys: Option<KeyRowsBuilder>,
+    found: Option<KeyRows>,
     out: String,
+}
+
+/// Options for writing.
+#[derive(Debug, Clone)]
+pub struct WriteOptions {
+    /// Memory for the keys of nodes, for formats whose edges end in numbers.
+    pub budget: Budget,
+    /// Temporary files.
+    pub scratch: Option<Scratch>,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        WriteOptions { budget: Budget::of_this_machine(), scratch: None }
+    }
 }
 
 impl<'a> RecordWriter<'a> {
@@ -228,7 +247,12 @@ impl<'a> RecordWriter<'a> {
     ///
     /// # Errors
     /// Returns an error if the graph has another shape, or the file cannot be created.
-    pub fn create(staging: &'a Staging, graph: &Graph, mut form: Box<dyn Form + 'a>) -> Result<Self> {
+    pub fn create(
+        staging: &'a Staging,
+        graph: &Graph,
+        mut form: Box<dyn Form + 'a>,
+        options: &WriteOptions,
+    ) -> Result<Self> {
         let ([node], [edge]) = (graph.nodes.as_slice(), graph.edges.as_slice()) else {
             return Err(Error::unsupported("this format has nodes and edges of one type"));
         };
@@ -240,7 +264,28 @@ impl<'a> RecordWriter<'a> {
         let by_row = edge.direction == Direction::PerRow;
         let mut out = String::new();
         form.begin(&mut out, graph)?;
-        Ok(RecordWriter { staging, file, form, nodes, edges, by_row, rows: 0, edge_rows: 0, has_nodes_behind: false, out })
+        let keys = match form.wants_rows() {
+            true => {
+                let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+                let lookups = LookupOptions::new(&options.budget, &scratch);
+                Some(KeyRowsBuilder::new(lookups.memory(options.budget.available() / 2)))
+            }
+            false => None,
+        };
+        Ok(RecordWriter {
+            staging,
+            file,
+            form,
+            nodes,
+            edges,
+            by_row,
+            rows: 0,
+            edge_rows: 0,
+            has_nodes_behind: false,
+            keys,
+            found: None,
+            out,
+        })
     }
 
     fn flush(&mut self, least: usize) -> Result<()> {
@@ -254,8 +299,28 @@ impl<'a> RecordWriter<'a> {
     fn pass_nodes(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.has_nodes_behind, true) {
             self.form.between(&mut self.out)?;
+            if let Some(keys) = self.keys.take() {
+                self.found = match keys.finish()? {
+                    Lookup::Memory(keys) => Some(keys),
+                    Lookup::Spilled(_) => {
+                        let message =
+                            "the keys of nodes do not fit into memory, and edges of this format end in numbers";
+                        return Err(Error::new(Kind::TooLarge, message).hint("--memory SIZE    allow more memory"));
+                    }
+                };
+            }
         }
         Ok(())
+    }
+
+    /// Returns the ends of edges as rows, if the form needs them.
+    fn rows_of(&self, ends: Ends) -> Result<Ends> {
+        let (Some(found), Ends::Keys(keys)) = (&self.found, &ends) else { return Ok(ends) };
+        let mut rows = Vec::with_capacity(keys.len());
+        if found.translate(keys.as_ref(), &mut rows)?.not_found > 0 {
+            return Err(Error::new(Kind::WouldLose, "an edge ends in a key that no node has"));
+        }
+        Ok(Ends::Rows(rows.into()))
     }
 }
 
@@ -268,17 +333,16 @@ fn end(ends: &Ends, row: usize) -> Result<KeyCell<'_>> {
 
 impl Sink for RecordWriter<'_> {
     fn deliveries(&self) -> Vec<Delivery> {
-        let edges = match self.form.wants_rows() {
-            true => Delivery::Edges { ty: 0, order: EdgeOrder::Any },
-            false => Delivery::EdgesAsTheyCome(0),
-        };
-        vec![Delivery::Nodes(0), edges]
+        vec![Delivery::Nodes(0), Delivery::EdgesAsTheyCome(0)]
     }
 
     fn write(&mut self, _delivery: usize, batch: Batch) -> Result<()> {
         match batch {
             Batch::Nodes(nodes) => {
                 let keys = nodes.keys.as_ref().ok_or_else(|| Error::usage("nodes must have keys"))?;
+                if let Some(all) = &mut self.keys {
+                    all.push(keys.as_ref())?;
+                }
                 let properties = std::mem::take(&mut self.nodes);
                 for row in 0..nodes.rows {
                     let cells = Cells { properties: &properties, columns: &nodes.properties, row };
@@ -291,6 +355,7 @@ impl Sink for RecordWriter<'_> {
             }
             Batch::Edges(edges) => {
                 self.pass_nodes()?;
+                let (sources, targets) = (self.rows_of(edges.source)?, self.rows_of(edges.target)?);
                 let properties = std::mem::take(&mut self.edges);
                 for row in 0..edges.rows {
                     let directed = edges.directed.as_ref().filter(|_| self.by_row);
@@ -298,7 +363,7 @@ impl Sink for RecordWriter<'_> {
                         Some(column) => Some(column.is_null(row) || column.value(row)),
                         None => None,
                     };
-                    let (source, target) = (end(&edges.source, row)?, end(&edges.target, row)?);
+                    let (source, target) = (end(&sources, row)?, end(&targets, row)?);
                     let cells = Cells { properties: &properties, columns: &edges.properties, row };
                     let edge = EdgeRow { number: self.edge_rows, source, target, directed, cells };
                     self.form.edge(&mut self.out, edge)?;

@@ -5,7 +5,10 @@ mod screen;
 
 pub use screen::format_name;
 
+use std::io::Write as _;
+
 use isomorph::convert::{Described, Opened, Registry};
+use isomorph::formats::graphfile::draw::{Language, schema};
 use isomorph::{Kind, Result};
 
 use super::{Answer, select, show_dangling};
@@ -45,6 +48,12 @@ pub fn run(args: &InfoArgs, formats: &Registry, console: &Console) -> Result<Ans
     let beside = opened.beside(args.open.sidecar)?;
     let cautions = opened.cautions()?;
     let (opened, dangling) = select(opened, &selection, true, &resources, &Bars::new(Interrupt::default()))?;
+    if let Some(language) = &args.schema {
+        let language = if language == "dot" { Language::Dot } else { Language::Mermaid };
+        let text = schema(opened.graph.graph(), language);
+        console.write(|out| out.write_all(text.as_bytes()))?;
+        return Ok(Answer::Yes);
+    }
     let described = Described::of(&opened, beside, cautions, dangling);
     let mut screen = screen::screen(&described, console);
     show_dangling(&mut screen, described.dangling, &selection, described.opened);

@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Result, Rule};
+use isomorph_error::{Error, Result, Rule};
+use isomorph_graphfile::cx2::{self, Cx2};
+use isomorph_graphfile::draw::{Drawing, Language};
 use isomorph_graphfile::gexf::{self, Gexf};
 use isomorph_graphfile::gml::{self, Gml};
+use isomorph_graphfile::jgf::{self, Jgf};
 use isomorph_graphfile::nodelink::{self, Kgx, NodeLink};
-use isomorph_graphfile::{OpenOptions as Opening, RecordGraph, RecordWriter, holds_json, unheld};
+use isomorph_graphfile::{
+    OpenOptions as Opening, RecordGraph, RecordWriter, WriteOptions as Writing, holds_json, unheld,
+};
 use isomorph_model::capability::{Capability, Directions, Documents};
 use isomorph_model::{Direction, Graph, KeyKind, Property, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
 
+use crate::conversion::Job;
 use crate::driver::Driver;
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
@@ -23,15 +29,23 @@ pub(super) enum GraphFile {
     Kgx,
     Gexf,
     Gml,
+    Jgf,
+    Cx2,
+    /// A drawing, which is written only.
+    Drawing(Language),
 }
 
 impl GraphFile {
-    fn of_records(self) -> &'static dyn isomorph_graphfile::Syntax {
+    /// What reads it.
+    fn of_records(self) -> Option<&'static dyn isomorph_graphfile::Syntax> {
         match self {
-            GraphFile::NodeLink => &NodeLink,
-            GraphFile::Kgx => &Kgx,
-            GraphFile::Gexf => &Gexf,
-            GraphFile::Gml => &Gml,
+            GraphFile::NodeLink => Some(&NodeLink),
+            GraphFile::Kgx => Some(&Kgx),
+            GraphFile::Gexf => Some(&Gexf),
+            GraphFile::Gml => Some(&Gml),
+            GraphFile::Jgf => Some(&Jgf),
+            GraphFile::Cx2 => Some(&Cx2),
+            GraphFile::Drawing(_) => None,
         }
     }
 
@@ -55,11 +69,18 @@ impl Driver for GraphFile {
             GraphFile::Kgx => "kgx",
             GraphFile::Gexf => "gexf",
             GraphFile::Gml => "gml",
+            GraphFile::Jgf => "jgf",
+            GraphFile::Cx2 => "cx2",
+            GraphFile::Drawing(Language::Dot) => "dot",
+            GraphFile::Drawing(Language::Mermaid) => "mermaid",
         }
     }
 
     fn name(&self) -> &'static str {
-        self.of_records().name()
+        match self {
+            GraphFile::Drawing(language) => language.name(),
+            own => own.of_records().map(isomorph_graphfile::Syntax::name).unwrap_or_default(),
+        }
     }
 
     fn capability(&self) -> &'static Capability {
@@ -68,24 +89,31 @@ impl Driver for GraphFile {
             GraphFile::Kgx => &isomorph_graphfile::KGX,
             GraphFile::Gexf => &isomorph_graphfile::GEXF,
             GraphFile::Gml => &isomorph_graphfile::GML,
+            GraphFile::Jgf => &isomorph_graphfile::JGF,
+            GraphFile::Cx2 => &isomorph_graphfile::CX2,
+            GraphFile::Drawing(_) => &isomorph_graphfile::DRAWING,
         }
     }
 
     fn rules(&self) -> &'static [&'static Rule] {
         match self {
-            GraphFile::NodeLink => nodelink::rules::RULES,
-            // The same rules, which are listed once.
-            GraphFile::Kgx => &[],
+            GraphFile::NodeLink | GraphFile::Kgx => nodelink::rules::RULES,
+            GraphFile::Drawing(_) => &[],
             GraphFile::Gexf => gexf::rules::RULES,
             GraphFile::Gml => gml::rules::RULES,
+            GraphFile::Jgf => jgf::rules::RULES,
+            GraphFile::Cx2 => cx2::rules::RULES,
         }
     }
 
     fn usual_names(&self) -> &'static [&'static str] {
         match self {
-            GraphFile::NodeLink | GraphFile::Kgx => &["NAME.json"],
+            GraphFile::NodeLink | GraphFile::Kgx | GraphFile::Jgf => &["NAME.json"],
+            GraphFile::Cx2 => &["NAME.cx2", "NAME.cx2.gz"],
             GraphFile::Gexf => &["NAME.gexf", "NAME.gexf.gz"],
             GraphFile::Gml => &["NAME.gml", "NAME.gml.gz"],
+            GraphFile::Drawing(Language::Dot) => &["NAME.dot (written only)"],
+            GraphFile::Drawing(Language::Mermaid) => &["NAME.mmd (written only)"],
         }
     }
 
@@ -95,6 +123,9 @@ impl Driver for GraphFile {
             GraphFile::Kgx => Kgx::detect(location),
             GraphFile::Gexf => Gexf::detect(location),
             GraphFile::Gml => Gml::detect(location),
+            GraphFile::Jgf => Jgf::detect(location),
+            GraphFile::Cx2 => Cx2::detect(location),
+            GraphFile::Drawing(_) => Ok(false),
         }
     }
 
@@ -109,23 +140,35 @@ impl Driver for GraphFile {
             GraphFile::Kgx => stem.ends_with(".kgx.json"),
             GraphFile::Gexf => stem.ends_with(".gexf"),
             GraphFile::Gml => stem.ends_with(".gml"),
+            GraphFile::Cx2 => stem.ends_with(".cx2"),
+            GraphFile::Jgf => stem.ends_with(".jgf") || stem.ends_with(".jgf.json"),
+            GraphFile::Drawing(Language::Dot) => stem.ends_with(".dot") || stem.ends_with(".gv"),
+            GraphFile::Drawing(Language::Mermaid) => stem.ends_with(".mmd") || stem.ends_with(".mermaid"),
         }
     }
 
     fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
         match self {
-            GraphFile::NodeLink | GraphFile::Kgx => format!("{stem}.{}.json", self.id()),
-            GraphFile::Gexf | GraphFile::Gml => format!("{stem}.{}", self.id()),
+            GraphFile::NodeLink | GraphFile::Kgx | GraphFile::Jgf => format!("{stem}.{}.json", self.id()),
+            GraphFile::Drawing(Language::Mermaid) => format!("{stem}.mmd"),
+            GraphFile::Gexf | GraphFile::Gml | GraphFile::Cx2 | GraphFile::Drawing(_) => {
+                format!("{stem}.{}", self.id())
+            }
         }
     }
 
     fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let Some(syntax) = self.of_records() else {
+            return Err(
+                Error::unsupported(format!("{} is written, but not read", self.name())).at(location.to_string())
+            );
+        };
         let mut own = options.get::<Opening>().into_owned();
         if let Some(resources) = &options.resources {
             own.budget = resources.budget.clone();
             own.scratch = Some(resources.scratch.clone());
         }
-        Ok(Arc::new(RecordGraph::open(location, self.of_records(), own)?))
+        Ok(Arc::new(RecordGraph::open(location, syntax, own)?))
     }
 
     fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
@@ -170,6 +213,16 @@ impl Driver for GraphFile {
                 is_edge_property: Some(Gml::is_edge_property),
                 ..anything
             },
+            GraphFile::Jgf => {
+                Allowed { holds: |property, _| holds_json(property), is_property: Jgf::is_property, ..anything }
+            }
+            GraphFile::Cx2 => Allowed {
+                holds: |property, _| Cx2::holds(property),
+                is_property: Cx2::is_property,
+                is_edge_property: Some(Cx2::is_edge_property),
+                ..anything
+            },
+            GraphFile::Drawing(_) => anything,
         }
     }
 
@@ -182,6 +235,10 @@ impl Driver for GraphFile {
     }
 
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
+        if let GraphFile::Drawing(language) = self {
+            let why = format!("{} shows ids, types and relations, and is not read back", language.name());
+            return Ok(vec![("everything else".to_owned(), why)]);
+        }
         let named = |name: String, why: &str| (name, why.to_owned());
         let documents = unheld(&graph.documents, self.documents());
         let name = self.name();
@@ -208,18 +265,31 @@ impl Driver for GraphFile {
         &[well_known::WEIGHT]
     }
 
+    fn needs_no_sidecar(&self, _graph: &Graph, _options: &WriteOptions, _files: &[String]) -> bool {
+        self.of_records().is_some()
+    }
+
     fn is_text(&self, _options: &WriteOptions) -> bool {
         true
     }
 
-    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+    fn prepare(&self, options: &mut WriteOptions, job: &Job<'_>) -> Result<()> {
+        let own = options.get_mut::<Writing>();
+        (own.budget, own.scratch) = (job.resources.budget.clone(), Some(job.resources.scratch.clone()));
+        Ok(())
+    }
+
+    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
         let has_text_keys = graph.nodes.first().is_none_or(|ty| ty.key.kind == KeyKind::Utf8);
         let form = match self {
             GraphFile::NodeLink => NodeLink::form(),
             GraphFile::Kgx => Kgx::form(),
             GraphFile::Gexf => Gexf::form(),
             GraphFile::Gml => Gml::form(has_text_keys),
+            GraphFile::Jgf => Jgf::form(),
+            GraphFile::Cx2 => Cx2::form(has_text_keys),
+            GraphFile::Drawing(language) => Drawing::form(*language),
         };
-        Ok(Box::new(RecordWriter::create(staging, graph, form)?))
+        Ok(Box::new(RecordWriter::create(staging, graph, form, &options.get::<Writing>())?))
     }
 }

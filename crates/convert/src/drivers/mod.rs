@@ -22,7 +22,7 @@ use crate::driver::Format;
 pub use rdf::RdfOptions;
 
 /// In detection order.
-pub(crate) static STANDARD: [Format; 20] = [
+pub(crate) static STANDARD: [Format; 24] = [
     Format::GRAPHAR,
     Format::NOCK,
     Format::ANNNET,
@@ -34,11 +34,16 @@ pub(crate) static STANDARD: [Format; 20] = [
     Format::GRAPHLAKE,
     Format::GRAPHML,
     Format::PSL,
+    // Before RDF, whose TriG begins with the same word.
+    Format::GML,
     Format::RDF,
     Format::KGX,
     Format::NODELINK,
     Format::GEXF,
-    Format::GML,
+    Format::JGF,
+    Format::CX2,
+    Format::DOT,
+    Format::MERMAID,
     // What the others do not know: tables in a directory, explained by a mapping file or by their names and headers.
     Format::PARQUET,
     Format::CSV,
@@ -71,6 +76,15 @@ impl Format {
     pub const GEXF: Format = Format::new(&graphfile::GraphFile::Gexf);
     /// GML: nested pairs of keys and values.
     pub const GML: Format = Format::new(&graphfile::GraphFile::Gml);
+    /// JSON Graph Format.
+    pub const JGF: Format = Format::new(&graphfile::GraphFile::Jgf);
+    /// CX2 of Cytoscape.
+    pub const CX2: Format = Format::new(&graphfile::GraphFile::Cx2);
+    /// DOT of Graphviz; written only.
+    pub const DOT: Format = Format::new(&graphfile::GraphFile::Drawing(isomorph_graphfile::draw::Language::Dot));
+    /// Flowcharts of Mermaid; written only.
+    pub const MERMAID: Format =
+        Format::new(&graphfile::GraphFile::Drawing(isomorph_graphfile::draw::Language::Mermaid));
     /// RDF: a text in one of six syntaxes.
     pub const RDF: Format = Format::new(&rdf::Rdf);
     /// Tables in Parquet: a file for each type.

@@ -41,10 +41,11 @@ impl Member {
 }
 
 /// All formats. A new one is added here.
-pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF, GRAPHML, PARQUET, CSV];
+pub const MEMBERS: &[Member] =
+    &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF, GRAPHML, NODE_LINK, GEXF, GML, JGF, PARQUET, CSV];
 
 /// Formats that differ from one of these in their encoding alone.
-pub const ENCODED: &[Member] = &[ARROW, JSON_LINES, NEO4J, APOC, CYPHER];
+pub const ENCODED: &[Member] = &[ARROW, JSON_LINES, NEO4J, APOC, CYPHER, KGX, CX2];
 
 /// The entry of a format.
 pub fn member(format: Format) -> &'static Member {
@@ -199,6 +200,54 @@ const GRAPHML: Member = Member {
         ("strings", "XML does not allow the character"),
     ],
 };
+
+const NODE_LINK: Member = Member {
+    format: Format::NODELINK,
+    layouts: |_| {
+        vec![
+            record_file("node-link JSON", "graph.nodelink.json"),
+            record_file("node-link JSON, packed", "graph.nodelink.json.zst"),
+        ]
+    },
+    refuses: NO_RECORDS,
+};
+
+const KGX: Member =
+    Member { format: Format::KGX, layouts: |_| vec![record_file("KGX JSON", "graph.kgx.json")], refuses: NO_RECORDS };
+
+const GEXF: Member = Member {
+    format: Format::GEXF,
+    layouts: |_| vec![record_file("GEXF", "graph.gexf"), record_file("GEXF, packed", "graph.gexf.gz")],
+    refuses: &[
+        ("rdf", "cannot be written as nodes and edges"),
+        ("triples and an empty graph", "without triples would be lost"),
+        ("deepgnn", "only nodes and edges can be fused"),
+        ("texts", "XML does not allow the character"),
+        ("strings", "XML does not allow the character"),
+    ],
+};
+
+const GML: Member =
+    Member { format: Format::GML, layouts: |_| vec![record_file("GML", "graph.gml")], refuses: NO_RECORDS };
+
+const JGF: Member = Member {
+    format: Format::JGF,
+    layouts: |_| vec![record_file("JSON Graph Format", "graph.jgf.json")],
+    refuses: NO_RECORDS,
+};
+
+const CX2: Member =
+    Member { format: Format::CX2, layouts: |_| vec![record_file("CX2", "graph.cx2")], refuses: NO_RECORDS };
+
+const NO_RECORDS: &[(&str, &str)] = &[
+    ("rdf", "cannot be written as nodes and edges"),
+    ("triples and an empty graph", "without triples would be lost"),
+    ("deepgnn", "only nodes and edges can be fused"),
+];
+
+fn record_file(name: &str, file: &'static str) -> Layout {
+    Layout { name: name.to_owned(), file, write: WriteOptions::default(), keeps_order: true }
+}
 
 const PARQUET: Member =
     Member { format: Format::PARQUET, layouts: |_| vec![tables("Parquet tables")], refuses: NO_TABLES };

@@ -47,6 +47,7 @@ fn is_reason(error: &str) -> bool {
         "a character outside printable ASCII",
         "a node has no name",
         "XML does not allow the character",
+        "all edges of such a file are directed",
         "has several values, which edge properties of GraphAr have not",
     ];
     REASONS.iter().any(|reason| error.contains(reason))

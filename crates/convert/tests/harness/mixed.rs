@@ -148,7 +148,8 @@ fn reads(at: Format, types: usize) -> Vec<(String, (usize, usize))> {
     assert_eq!(found, expected, "{at} of {types} types");
     let mut all = vec![("the digest".to_owned(), counting.read())];
     // For these the keys of nodes are read to find repeats, still type by type.
-    let by_type = [Format::GRAPHML, Format::PARQUET, Format::CSV];
+    let by_type =
+        [Format::GRAPHML, Format::NODELINK, Format::GEXF, Format::GML, Format::JGF, Format::PARQUET, Format::CSV];
     for to in MEMBERS.iter().filter(|to| to.format != at && !by_type.contains(&to.format)) {
         let staged = stage(&opened, to, &to.layouts_for(&case)[0]).unwrap_or_else(|error| panic!("{at}: {error:?}"));
         assert_eq!(staged.certificate.source, Some(expected), "{at} to {}", to.format);

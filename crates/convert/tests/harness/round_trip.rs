@@ -84,6 +84,13 @@ fn the_zoo_survives_the_formats_of_neo4j() {
 }
 
 #[test]
+fn the_zoo_survives_files_of_graph_tools() {
+    for format in [Format::NODELINK, Format::KGX, Format::GEXF, Format::GML, Format::JGF, Format::CX2] {
+        survives(member(format));
+    }
+}
+
+#[test]
 fn the_zoo_survives_tables() {
     for format in [Format::PARQUET, Format::CSV, Format::ARROW, Format::JSON_LINES] {
         survives(member(format));

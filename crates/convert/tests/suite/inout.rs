@@ -229,6 +229,61 @@ fn graphml_is_what_networkx_and_igraph_say() {
     }
 }
 
+/// Removes a property of edges.
+fn without_edge_property(graph: &mut MemoryGraph, name: &str) {
+    let Some(at) = graph.graph.edges[0].properties.iter().position(|own| own.name == name) else { return };
+    graph.graph.edges[0].properties.remove(at);
+    for batch in &mut graph.batches {
+        if let Batch::Edges(edges) = batch {
+            edges.properties.remove(at);
+        }
+    }
+}
+
+#[test]
+fn node_link_json_is_what_networkx_says() {
+    let mut seen = 0;
+    for (path, expected) in fixtures("json") {
+        let name = name_of(&path);
+        if !name.starts_with("nodelink") {
+            continue;
+        }
+        let opened = open(&path, &OpenOptions::default());
+        assert_eq!(opened.format, Format::NODELINK, "{name}");
+        let mut found = read(&opened);
+        without_edge_property(&mut found, "key");
+        assert_eq!(Plain::of(&found), Plain::expected(&expected), "{name}");
+        seen += 1;
+    }
+    assert_eq!(seen, 8);
+}
+
+#[test]
+fn gexf_is_what_networkx_says() {
+    let all = fixtures("gexf");
+    assert_eq!(all.len(), 2);
+    for (path, expected) in all {
+        let name = name_of(&path);
+        let opened = open(&path, &OpenOptions::default());
+        assert_eq!(opened.format, Format::GEXF, "{name}");
+        assert_eq!(Plain::of(&read(&opened)), Plain::expected(&expected), "{name}");
+    }
+}
+
+#[test]
+fn gml_is_what_networkx_says() {
+    let all = fixtures("gml");
+    assert_eq!(all.len(), 4);
+    for (path, expected) in all {
+        let name = name_of(&path);
+        let opened = open(&path, &OpenOptions::default());
+        assert_eq!(opened.format, Format::GML, "{name}");
+        let mut found = read(&opened);
+        without_edge_property(&mut found, "key");
+        assert_eq!(Plain::of(&found), Plain::expected(&expected), "{name}");
+    }
+}
+
 /// A typed graph as an edge list with `--lossy`: the output is what the plan keeps.
 #[test]
 fn an_edge_list_loses_what_the_plan_says() {
@@ -284,7 +339,15 @@ fn other_files_keep_their_formats() {
                     folders.push(path);
                 } else {
                     let found = formats.at(&Location::from_path(&path));
-                    let ours = [Format::EDGELIST, Format::GRAPHML];
+                    let ours = [
+                        Format::EDGELIST,
+                        Format::GRAPHML,
+                        Format::NODELINK,
+                        Format::KGX,
+                        Format::GEXF,
+                        Format::GML,
+                        Format::JGF,
+                    ];
                     assert!(!found.is_ok_and(|found| ours.contains(&found)), "{}", path.display());
                 }
             }

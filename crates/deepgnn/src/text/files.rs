@@ -92,6 +92,14 @@ impl TextFile {
     }
 }
 
+/// Reads the beginning of a text, at most `most` bytes.
+///
+/// # Errors
+/// Returns an error if it cannot be decompressed.
+pub(crate) fn begin(blob: Blob, most: u64) -> Result<Vec<u8>> {
+    TextFile::of(blob)?.begin(most)
+}
+
 /// Returns whether a name is that of a text.
 pub(crate) fn is_text(name: &str) -> bool {
     of_name(name).0.is_some()

@@ -7,7 +7,7 @@ use isomorph_model::{Property, ValueKind, json};
 use isomorph_records::values::push_float;
 use isomorph_records::{Slot, Slots, Tag};
 
-use super::DYNAMIC;
+use super::{ATTRIBUTE, DYNAMIC};
 
 /// The type of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,23 +109,21 @@ pub(crate) struct Attributes {
     pub by_id: HashMap<String, Attribute>,
     /// Attributes with a default.
     pub defaults: Vec<Attribute>,
-    /// Names that attributes got.
+    /// Names that attributes got, and what elements have beside them.
     names: HashSet<String>,
+    /// What elements have beside them, by its name in the syntax: the positions of its values.
+    own: HashMap<String, usize>,
 }
 
 impl Attributes {
-    /// Declares an attribute; returns the name that it got, or `None` if there are too many. `taken` are names that elements
-    /// have for something else.
+    /// Declares an attribute; returns the name that it got, or `None` if there are too many.
     pub fn declare(
         &mut self,
         slots: &mut Slots,
         (id, title, word): (&str, &str, &str),
         is_dynamic: bool,
-        taken: &[&str],
     ) -> Option<String> {
-        let is_free = |name: &str| !taken.contains(&name) && !self.names.contains(name);
-        let mut names = std::iter::once(title.to_owned()).chain((2..).map(|number| format!("{title}_{number}")));
-        let name = names.find(|name| is_free(name))?;
+        let name = self.free(title)?;
         let (kind, _) = Kind::of(word);
         let property = if is_dynamic {
             let mut property = Property::new(name.clone(), DataType::Utf8).of_kind(ValueKind::Json);
@@ -139,6 +137,29 @@ impl Attributes {
         self.by_id.insert(id.to_owned(), attribute);
         self.names.insert(name.clone());
         Some(name)
+    }
+
+    fn free(&self, name: &str) -> Option<String> {
+        let mut names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}_{number}")));
+        names.find(|name| !self.names.contains(name))
+    }
+
+    /// Returns the position of the values of what elements have beside attributes, and whether its name was taken; `None` if
+    /// there are too many names. Titles of attributes come first: they are what people chose.
+    pub fn own(&mut self, slots: &mut Slots, name: &str, tag: Tag) -> Option<(usize, bool)> {
+        if let Some(at) = self.own.get(name) {
+            return Some((*at, false));
+        }
+        let given = self.free(name)?;
+        let is_renamed = given != name;
+        let data_type = if tag == Tag::Float { DataType::Float64 } else { DataType::Utf8 };
+        let kind = if tag == Tag::Json { ValueKind::Json } else { ValueKind::Plain };
+        let mut property = Property::new(given.clone(), data_type).of_kind(kind);
+        property.declared.insert(ATTRIBUTE.to_owned(), name.to_owned());
+        let at = slots.declare(property)?;
+        self.own.insert(name.to_owned(), at);
+        self.names.insert(given);
+        Some((at, is_renamed))
     }
 }
 

@@ -1,16 +1,15 @@
 //! Reads nodes and edges one after another.
 
-use arrow_schema::DataType;
 use isomorph_error::{Error, Findings, Place, Result, Rule};
 use isomorph_model::schema::DocumentBody;
-use isomorph_model::{Document, Property, ValueKind, json};
+use isomorph_model::{Document, json};
 use isomorph_records::xml::{XmlRules, XmlStream};
 use isomorph_records::{Head, Item, Reader, Record, Slots, Tag};
 use isomorph_tables::PackedFile;
 use quick_xml::events::{BytesStart, Event};
 
 use super::attributes::{Attributes, Kind, push_spell};
-use super::{ATTRIBUTE, rules};
+use super::rules;
 use crate::OF_GRAPH;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +21,6 @@ enum Within {
     Edges,
     Done,
 }
-
-/// Names of what elements have beside declared attributes.
-const OF_NODES: &[&str] = &["label", "start", "end", "spells", "viz"];
-const OF_EDGES: &[&str] = &["id", "label", "weight", "kind", "start", "end", "spells", "viz"];
 
 pub(crate) struct GexfReader {
     xml: XmlStream,
@@ -81,10 +76,7 @@ impl GexfReader {
     }
 
     /// Calls `each` with every child of the current element, and whether it is empty; it must read what is not.
-    fn children(
-        &mut self,
-        mut each: impl FnMut(&mut Self, &BytesStart<'_>, bool) -> Result<()>,
-    ) -> Result<()> {
+    fn children(&mut self, mut each: impl FnMut(&mut Self, &BytesStart<'_>, bool) -> Result<()>) -> Result<()> {
         let mut buffer = self.xml.take_buffer();
         loop {
             match self.xml.event(&mut buffer)? {
@@ -139,7 +131,9 @@ impl GexfReader {
         let of_nodes = match class.as_str() {
             "node" => true,
             "edge" => false,
-            other => return Err(self.wrong(&rules::ATTRIBUTE, format!("attributes are for node or edge, not {other:?}"))),
+            other => {
+                return Err(self.wrong(&rules::ATTRIBUTE, format!("attributes are for node or edge, not {other:?}")));
+            }
         };
         self.children(|own, tag, is_empty| {
             if local(tag) != b"attribute" {
@@ -160,10 +154,7 @@ impl GexfReader {
                     _ => own.pass_over(tag, is_empty),
                 })?;
             }
-            let (slots, taken) = match of_nodes {
-                true => (&mut record.nodes, OF_NODES),
-                false => (&mut record.edges, OF_EDGES),
-            };
+            let slots = if of_nodes { &mut record.nodes } else { &mut record.edges };
             if !Kind::of(&word).1 {
                 let message = format!("{title} has type {word:?}, whose values are read as text");
                 own.findings.push(&rules::TYPE, message, own.xml.place());
@@ -172,7 +163,7 @@ impl GexfReader {
             if attributes.by_id.contains_key(&id) {
                 return Err(own.wrong(&rules::ATTRIBUTE, format!("the attribute {id:?} is declared twice")));
             }
-            let Some(name) = attributes.declare(slots, (&id, &title, &word), is_dynamic, taken) else {
+            let Some(name) = attributes.declare(slots, (&id, &title, &word), is_dynamic) else {
                 return Err(own.xml.limit("there are more than 10,000 attributes"));
             };
             if name != title {
@@ -190,18 +181,17 @@ impl GexfReader {
         })
     }
 
-    /// Puts an attribute of an element into a slot; a property of the same name that is none is told apart by its declaration.
-    fn put(&self, slots: &mut Slots, name: &str, tag: Tag, text: &str) -> Result<()> {
-        let at = match slots.position(name) {
-            Some(at) => at,
-            None => {
-                let data_type = if tag == Tag::Float { DataType::Float64 } else { DataType::Utf8 };
-                let kind = if tag == Tag::Json { ValueKind::Json } else { ValueKind::Plain };
-                let mut property = Property::new(name, data_type).of_kind(kind);
-                property.declared.insert(ATTRIBUTE.to_owned(), name.to_owned());
-                slots.declare(property).ok_or_else(|| self.xml.limit("there are more than 10,000 attributes"))?
-            }
+    /// Puts what an element has beside attributes into a slot.
+    fn put(&mut self, slots: &mut Slots, of_nodes: bool, name: &str, tag: Tag, text: &str) -> Result<()> {
+        let attributes = if of_nodes { &mut self.nodes } else { &mut self.edges };
+        let Some((at, is_renamed)) = attributes.own(slots, name, tag) else {
+            return Err(self.xml.limit("there are more than 10,000 attributes"));
         };
+        if is_renamed {
+            let message =
+                format!("an attribute has the title {name:?}; what elements call so becomes {}", slots.names()[at]);
+            self.findings.push(&rules::NAME, message, self.xml.place());
+        }
         slots.slot_at(at).0.put(tag, text);
         Ok(())
     }
@@ -273,7 +263,7 @@ impl GexfReader {
             _ => own.pass_over(tag, is_empty),
         })?;
         if let Some(spells) = spells {
-            self.put(slots, "spells", Tag::Json, &spells)?;
+            self.put(slots, of_nodes, "spells", Tag::Json, &spells)?;
         }
         if !viz.is_empty() {
             let mut out = String::from("{");
@@ -284,7 +274,7 @@ impl GexfReader {
                 push_object(&mut out, values);
             }
             out.push('}');
-            self.put(slots, "viz", Tag::Json, &out)?;
+            self.put(slots, of_nodes, "viz", Tag::Json, &out)?;
         }
         Ok(())
     }
@@ -297,7 +287,9 @@ impl GexfReader {
                 && !attribute.kind.put(slots.slot_at(attribute.at).0, default)
             {
                 let cut: String = default.chars().take(40).collect();
-                return Err(self.wrong(&rules::VALUE, format!("the default {cut:?} does not have the type of its attribute")));
+                return Err(
+                    self.wrong(&rules::VALUE, format!("the default {cut:?} does not have the type of its attribute"))
+                );
             }
         }
         Ok(())
@@ -312,7 +304,7 @@ impl GexfReader {
         record.id.put(Tag::Text, &text);
         for name in ["label", "start", "end"] {
             if self.xml.attribute_into(tag, name, &mut text)? {
-                self.put(&mut record.nodes, name, Tag::Text, &text)?;
+                self.put(&mut record.nodes, true, name, Tag::Text, &text)?;
             }
         }
         self.text = text;
@@ -334,7 +326,7 @@ impl GexfReader {
         record.target.put(Tag::Text, &text);
         for name in ["id", "label", "kind", "start", "end"] {
             if self.xml.attribute_into(tag, name, &mut text)? {
-                self.put(&mut record.edges, name, Tag::Text, &text)?;
+                self.put(&mut record.edges, false, name, Tag::Text, &text)?;
             }
         }
         if self.xml.attribute_into(tag, "weight", &mut text)? {
@@ -342,7 +334,7 @@ impl GexfReader {
             if !Kind::Float.put(&mut slot, &text) {
                 return Err(self.wrong(&rules::VALUE, format!("the weight {text:?} is not a number")));
             }
-            self.put(&mut record.edges, "weight", Tag::Float, &slot.text)?;
+            self.put(&mut record.edges, false, "weight", Tag::Float, &slot.text)?;
         }
         record.directed = match self.xml.attribute_into(tag, "type", &mut text)? {
             false => None,

@@ -1,7 +1,7 @@
 //! Writes GEXF 1.2, which Gephi, NetworkX and Cytoscape read.
 
 use isomorph_error::{Error, Result};
-use isomorph_model::{Direction, Graph, Property, json};
+use isomorph_model::{Direction, Graph, Property, ValueKind, json};
 use isomorph_records::xml::push_escaped;
 use isomorph_records::{Cell, Cells, EdgeRow, Form, KeyCell};
 
@@ -36,11 +36,13 @@ pub(crate) struct GexfForm {
     values: String,
 }
 
-fn place(property: &Property, of_node: bool) -> Goes {
-    match attribute_of(property, of_node) {
-        Some(name @ ("spells" | "viz")) => Goes::Inside(name.to_owned()),
+fn place(property: &Property, all: &[Property], of_node: bool) -> Goes {
+    let is_json = property.kind == ValueKind::Json;
+    match attribute_of(property, all, of_node) {
+        Some(name @ ("spells" | "viz")) if is_json => Goes::Inside(name.to_owned()),
+        Some("spells" | "viz") => Goes::Value,
         Some(name) => Goes::Attribute(name.to_owned()),
-        None if property.declared.contains_key(DYNAMIC) => Goes::Dynamic,
+        None if is_json && property.declared.contains_key(DYNAMIC) => Goes::Dynamic,
         None => Goes::Value,
     }
 }
@@ -199,8 +201,8 @@ impl Form for GexfForm {
         let ([node], [edge]) = (graph.nodes.as_slice(), graph.edges.as_slice()) else {
             return Err(Error::unsupported("GEXF has nodes and edges of one type"));
         };
-        self.nodes = node.properties.iter().map(|property| place(property, true)).collect();
-        self.edges = edge.properties.iter().map(|property| place(property, false)).collect();
+        self.nodes = node.properties.iter().map(|own| place(own, &node.properties, true)).collect();
+        self.edges = edge.properties.iter().map(|own| place(own, &edge.properties, false)).collect();
         self.directed = edge.direction != Direction::Undirected;
         out.push_str(HEAD);
         let document = graph.documents.iter().find_map(|document| json_document(document, &[OF_GRAPH]));

@@ -192,14 +192,14 @@ pub(crate) fn unescape(text: &str, out: &mut String) {
 
 /// Names of the characters U+00A0 to U+00FF in HTML.
 const LATIN: [&str; 96] = [
-    "nbsp", "iexcl", "cent", "pound", "curren", "yen", "brvbar", "sect", "uml", "copy", "ordf", "laquo", "not", "shy", "reg",
-    "macr", "deg", "plusmn", "sup2", "sup3", "acute", "micro", "para", "middot", "cedil", "sup1", "ordm", "raquo", "frac14",
-    "frac12", "frac34", "iquest", "Agrave", "Aacute", "Acirc", "Atilde", "Auml", "Aring", "AElig", "Ccedil", "Egrave",
-    "Eacute", "Ecirc", "Euml", "Igrave", "Iacute", "Icirc", "Iuml", "ETH", "Ntilde", "Ograve", "Oacute", "Ocirc", "Otilde",
-    "Ouml", "times", "Oslash", "Ugrave", "Uacute", "Ucirc", "Uuml", "Yacute", "THORN", "szlig", "agrave", "aacute", "acirc",
-    "atilde", "auml", "aring", "aelig", "ccedil", "egrave", "eacute", "ecirc", "euml", "igrave", "iacute", "icirc", "iuml",
-    "eth", "ntilde", "ograve", "oacute", "ocirc", "otilde", "ouml", "divide", "oslash", "ugrave", "uacute", "ucirc", "uuml",
-    "yacute", "thorn", "yuml",
+    "nbsp", "iexcl", "cent", "pound", "curren", "yen", "brvbar", "sect", "uml", "copy", "ordf", "laquo", "not", "shy",
+    "reg", "macr", "deg", "plusmn", "sup2", "sup3", "acute", "micro", "para", "middot", "cedil", "sup1", "ordm",
+    "raquo", "frac14", "frac12", "frac34", "iquest", "Agrave", "Aacute", "Acirc", "Atilde", "Auml", "Aring", "AElig",
+    "Ccedil", "Egrave", "Eacute", "Ecirc", "Euml", "Igrave", "Iacute", "Icirc", "Iuml", "ETH", "Ntilde", "Ograve",
+    "Oacute", "Ocirc", "Otilde", "Ouml", "times", "Oslash", "Ugrave", "Uacute", "Ucirc", "Uuml", "Yacute", "THORN",
+    "szlig", "agrave", "aacute", "acirc", "atilde", "auml", "aring", "aelig", "ccedil", "egrave", "eacute", "ecirc",
+    "euml", "igrave", "iacute", "icirc", "iuml", "eth", "ntilde", "ograve", "oacute", "ocirc", "otilde", "ouml",
+    "divide", "oslash", "ugrave", "uacute", "ucirc", "uuml", "yacute", "thorn", "yuml",
 ];
 
 /// Returns the character of an entity, without `&` and `;`.
@@ -229,7 +229,14 @@ pub(crate) fn begins(begin: &[u8]) -> bool {
     let mut lexer = Lexer::of(Box::new(std::io::Cursor::new(begin.to_vec())), Place::default());
     for _ in 0..64 {
         match lexer.next() {
-            Ok(Token::Key) if lexer.text == "graph" => return matches!(lexer.next(), Ok(Token::Open)),
+            Ok(Token::Key) if lexer.text == "graph" => {
+                // TriG also has the word, and brackets: `graph [] { … }`.
+                return matches!(lexer.next(), Ok(Token::Open))
+                    && match lexer.next() {
+                        Ok(Token::Close) => matches!(lexer.next(), Ok(Token::End)),
+                        next => matches!(next, Ok(Token::Key)),
+                    };
+            }
             Ok(Token::Key) => {}
             _ => return false,
         }

@@ -46,7 +46,11 @@ fn classified(lexer: &Lexer, token: Token, out: &mut String) -> Result<Tag> {
         }
         Token::Integer => {
             let text = lexer.text.trim_start_matches('+');
-            match text.parse::<i128>().ok().filter(|value| i64::try_from(*value).is_ok() || u64::try_from(*value).is_ok()) {
+            match text
+                .parse::<i128>()
+                .ok()
+                .filter(|value| i64::try_from(*value).is_ok() || u64::try_from(*value).is_ok())
+            {
                 Some(value) => {
                     out.push_str(&value.to_string());
                     Ok(Tag::Integer)
@@ -174,7 +178,11 @@ impl GmlReader {
         }
         let quoted = |tag: Tag, text: &str| {
             let mut out = String::new();
-            if tag == Tag::Text { json::push_string(&mut out, text) } else { out.push_str(text) }
+            if tag == Tag::Text {
+                json::push_string(&mut out, text)
+            } else {
+                out.push_str(text)
+            }
             out
         };
         // Only what this function joined ends in a blank.
@@ -204,7 +212,9 @@ impl GmlReader {
             }
             let tag = match self.lexer.next()? {
                 Token::Open if key == "node" || key == "edge" || key == "graph" => {
-                    return Err(Error::broken(&rules::NESTED, "a graph is inside a node or an edge").at(self.lexer.place()));
+                    return Err(
+                        Error::broken(&rules::NESTED, "a graph is inside a node or an edge").at(self.lexer.place())
+                    );
                 }
                 Token::Open => {
                     value = self.list(1)?;
@@ -305,8 +315,11 @@ impl Reader for GmlReader {
                     record.begin_node();
                     self.record(record, Item::Node)?;
                     if record.id.integer().is_none() {
-                        return Err(Error::broken(&rules::ID, "a node has no id, or one that is no integer of 64 bits")
-                            .at(self.lexer.place()));
+                        return Err(Error::broken(
+                            &rules::ID,
+                            "a node has no id, or one that is no integer of 64 bits",
+                        )
+                        .at(self.lexer.place()));
                     }
                     return Ok(Some(Item::Node));
                 }
@@ -335,7 +348,8 @@ impl Reader for GmlReader {
     }
 
     fn head(&mut self) -> Head {
-        let mut head = Head { directed: self.directed == Some(true), findings: Findings::keeping(8), ..Head::default() };
+        let mut head =
+            Head { directed: self.directed == Some(true), findings: Findings::keeping(8), ..Head::default() };
         head.name.clone_from(&self.name);
         if !self.graph.is_empty() {
             let text = format!("{{{}}}", self.graph);

@@ -93,7 +93,8 @@ fn number(key: KeyCell<'_>) -> Result<String> {
 
 impl Form for GmlForm {
     fn begin(&mut self, out: &mut String, graph: &Graph) -> Result<()> {
-        let properties = graph.nodes.iter().flat_map(|ty| &ty.properties).chain(graph.edges.iter().flat_map(|ty| &ty.properties));
+        let properties =
+            graph.nodes.iter().flat_map(|ty| &ty.properties).chain(graph.edges.iter().flat_map(|ty| &ty.properties));
         for property in properties {
             if !is_key(&property.name) {
                 return Err(Error::unsupported("GML cannot store this name").at(Place::field(property.name.clone())));

@@ -1,9 +1,9 @@
 //! Reads nodes and edges one after another.
 
 use isomorph_error::{Error, Place, Result};
+use isomorph_model::Document;
 use isomorph_model::json::{self, Members, Value};
 use isomorph_model::schema::DocumentBody;
-use isomorph_model::Document;
 use isomorph_records::json::{JsonRules, JsonStream};
 use isomorph_records::values::{put, put_id};
 use isomorph_records::{Head, Item, Reader, Record, Slots, Tag};
@@ -158,7 +158,9 @@ impl PairsReader {
                         }
                         name @ ("edges" | "links") if name == "edges" || self.vocabulary.has_head => {
                             if let Some(first) = &self.edges {
-                                return Err(self.json.syntax(format!("there are two lists of edges, {first} and {name}")));
+                                return Err(self
+                                    .json
+                                    .syntax(format!("there are two lists of edges, {first} and {name}")));
                             }
                             self.edges = Some(name.to_owned());
                             self.json.enter(b'[')?;
@@ -241,7 +243,11 @@ impl Reader for PairsReader {
                 false => record.edges.position("source").is_some_and(|at| record.edges.get(at).is_some()),
             };
             let other = if vocabulary == OF_NETWORKX { "--from kgx" } else { "--from nodelink" };
-            return Err(if is_other { error.hint(format!("{other}    read the ends of edges by their other names")) } else { error });
+            return Err(if is_other {
+                error.hint(format!("{other}    read the ends of edges by their other names"))
+            } else {
+                error
+            });
         }
         self.repeated.see((items.saturating_sub(counted.members)) as u64, self.start);
         self.nulls.see(counted.nulls, self.start);
@@ -276,7 +282,8 @@ impl Reader for PairsReader {
         }
         if self.vocabulary.has_head {
             let edges = self.edges.as_deref().unwrap_or("edges");
-            let who = if edges == "links" { "as D3 and NetworkX before 3.4 name them" } else { "as NetworkX names them" };
+            let who =
+                if edges == "links" { "as D3 and NetworkX before 3.4 name them" } else { "as NetworkX names them" };
             head.recognised.push(("edges".to_owned(), format!("the list {edges}, {who}")));
             head.metadata.insert(EDGES.to_owned(), edges.to_owned());
             if let Some(multigraph) = self.multigraph {

@@ -89,7 +89,7 @@ fn exports_of_apoc_are_read_as_they_are() {
     let source = open(&place);
     assert_eq!(source.format, Format::APOC);
     let expected = [
-        "node( Utf8): age int64, born string, name string, score double, tags list<string>, mixed string",
+        "node( Utf8): name string, age int64, score double, tags list<string>, born string, mixed string",
         "node KNOWS node: since int64",
     ];
     assert_eq!(columns(source.graph.graph()), expected);
@@ -210,8 +210,8 @@ fn data_of_psl_is_a_graph_with_truth() {
         .iter()
         .filter(|edge| edge["edge"].to_string().contains("\"Knows\""))
         .map(|edge| {
-            let text = |name: &str| edge[name].as_str().unwrap_or_else(|| panic!("{edge}")).to_owned();
-            (text("source"), text("target"), edge["properties"]["truth"].as_f64().unwrap())
+            let end = |at: usize| edge["ends"][at].as_str().unwrap_or_else(|| panic!("{edge}")).to_owned();
+            (end(0), end(1), edge["properties"]["truth"].as_f64().unwrap())
         })
         .collect();
     assert_eq!(found, wanted);

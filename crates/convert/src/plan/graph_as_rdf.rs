@@ -2,7 +2,7 @@
 
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::faces::{POSITION, push_encoded};
-use isomorph_model::{Direction, EdgeType, Graph, KeyKind, NodeType, Property, ValueKind};
+use isomorph_model::{Direction, EdgeType, Graph, KeyKind, LabelVocabulary, Property, ValueKind};
 use isomorph_rdf::Syntax;
 use isomorph_storage::Location;
 
@@ -59,66 +59,78 @@ impl Plan {
         (source, destination): (&Location, &Location),
         options: &ConvertOptions,
     ) -> Result<()> {
-        let edges = record.graph.edges.clone();
-        if edges.is_empty() {
-            return Ok(());
-        }
-        let reified = edges.iter().any(has_reifiers);
+        let has_edges = !record.graph.edges.is_empty();
+        let reified = record.graph.edges.iter().any(has_reifiers);
         let which = if reified { "of edges with properties" } else { "of parallel edges, if there are any" };
         let Some(form) = options.rdf_1_1 else {
-            if syntax.has_triple_terms() {
+            if has_edges && syntax.has_triple_terms() {
                 let other = format!("isomorph convert {} {} --rdf 1.1", shown_name(source), shown_name(destination));
                 self.line("RDF 1.2", format!("reifiers {which} (triple terms); for readers of RDF 1.1: {other}"));
-            } else {
+            } else if has_edges {
                 record.write_as(EdgeProperties::Reification);
                 let what = EdgeProperties::Reification.described();
                 self.line("reifiers", format!("{what}: {syntax} has no triple terms"));
             }
             return Ok(());
         };
-        if form == EdgeProperties::NamedGraph {
-            syntax.check_graphs().map_err(|error| error.hint("--edge-properties reification|singleton|drop"))?;
-        }
-        record.write_as(form);
-        self.line("RDF 1.1", format!("instead of reifiers {which}: {}", form.described()));
-        if !options.loses() {
-            let ordered = |ty: &NodeType| ty.ordered && ty.key.kind != KeyKind::Row;
-            if record.graph.nodes.iter().any(ordered) {
-                self.line("positions of nodes", format!("triples {POSITION}; --lossy drops them"));
+        if has_edges {
+            if form == EdgeProperties::NamedGraph {
+                syntax.check_graphs().map_err(|error| error.hint("--edge-properties reification|singleton|drop"))?;
             }
-            return Ok(());
+            record.write_as(form);
+            self.line("RDF 1.1", format!("instead of reifiers {which}: {}", form.described()));
         }
-        let mut lose = |subject: String, becomes: &str| {
-            self.losses.push(PlanLine { subject, becomes: becomes.to_owned() });
-        };
-        for ty in record.graph.nodes.iter().filter(|ty| ty.ordered && ty.key.kind != KeyKind::Row) {
-            lose(format!("order of {}", ty.name), "dropped");
-        }
-        for ty in &edges {
-            let name = edge_text(&record.graph, ty);
-            if ty.direction != Direction::Directed {
-                lose(format!("missing directions of {name}"), "dropped");
-            }
-            if form == EdgeProperties::Drop {
-                let names = ty.properties.iter().map(|property| property.name.as_str()).collect::<Vec<_>>();
-                if !names.is_empty() {
-                    lose(format!("properties {} of {name}", names.join(" ")), "dropped");
-                }
-                lose(format!("parallel edges of {name}"), "one triple");
-            }
+        if options.loses() {
+            self.lose_helpers(&record.graph, form);
+        } else if record.graph.nodes.iter().any(|ty| ty.ordered && ty.key.kind != KeyKind::Row) {
+            self.line("positions of nodes", format!("triples {POSITION}; --lossy drops them"));
         }
         Ok(())
     }
 
+    /// Lists what is lost without the triples that only isomorph reads.
+    fn lose_helpers(&mut self, graph: &Graph, form: EdgeProperties) {
+        let mut lose = |subject: String, becomes: &str| {
+            self.losses.push(PlanLine { subject, becomes: becomes.to_owned() });
+        };
+        for ty in &graph.nodes {
+            if ty.ordered && ty.key.kind != KeyKind::Row {
+                lose(format!("order of {}", ty.name), "dropped");
+            }
+            let of_types = match &ty.labels {
+                LabelVocabulary::None => false,
+                LabelVocabulary::Declared(labels) => labels.iter().any(|label| graph.node_type(label).is_some()),
+                LabelVocabulary::Open => true,
+            };
+            if of_types {
+                lose(format!("labels of {} with the name of a type", ty.name), "dropped");
+            }
+        }
+        for ty in &graph.edges {
+            let name = edge_text(graph, ty);
+            if ty.direction != Direction::Directed {
+                lose(format!("missing directions of {name}"), "dropped");
+            }
+            let names = ty.properties.iter().map(|property| property.name.as_str()).collect::<Vec<_>>();
+            if form == EdgeProperties::Drop && !names.is_empty() {
+                lose(format!("properties {} of {name}", names.join(" ")), "dropped");
+            }
+            let without = if form == EdgeProperties::Drop { "" } else { " without properties" };
+            lose(format!("parallel edges of {name}{without}"), "one triple");
+        }
+    }
+
     fn describe_lifting(&mut self, record: &Lifting) {
         let Lifting { graph, base, .. } = record;
+        let map = record.iri_map.clone().unwrap_or_default();
         for ty in &graph.nodes {
             let key = match (ty.key.kind, &ty.key.name) {
                 (KeyKind::Row, _) => "row",
                 (_, Some(name)) => name,
                 (_, None) => "key",
             };
-            let text = format!("resources {base}{}/{key}{}", ty.name, literals(&ty.properties));
+            let start = map.keys.get(&ty.name).cloned().unwrap_or_else(|| format!("{base}{}/", ty.name));
+            let text = format!("resources {start}{key}{}", literals(&ty.properties));
             self.line(&ty.name, text);
         }
         for ty in &graph.edges {
@@ -128,7 +140,8 @@ impl Plan {
                 _ if has_reifiers(ty) => ", with reifiers",
                 _ => "",
             };
-            let text = format!("triples {base}{relation}{reified}{}", literals(&ty.properties));
+            let predicate = map.relations.get(relation).cloned().unwrap_or_else(|| format!("{base}{relation}"));
+            let text = format!("triples {predicate}{reified}{}", literals(&ty.properties));
             self.line(edge_text(graph, ty), text);
         }
         let (nodes, edges) = (counted(graph.nodes.len(), "node type"), counted(graph.edges.len(), "edge type"));

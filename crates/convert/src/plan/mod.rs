@@ -2,6 +2,7 @@
 
 pub(crate) mod coercion;
 pub(crate) mod cost;
+mod database;
 pub(crate) mod graph_as_rdf;
 mod lines;
 pub(crate) mod lossy;
@@ -269,17 +270,7 @@ impl Plan {
         plan.read_texts(source, options, resources, progress)?;
         plan.keep_files(opened, options)?;
         plan.merge_nodes(opened, options, resources, progress)?;
-        if to.needs_schema() {
-            let graph = Box::new(plan.target.clone());
-            let (nodes, edges) = (counted(graph.nodes.len(), "node type"), counted(graph.edges.len(), "edge type"));
-            plan.carried.push(format!("schema of {nodes} and {edges}"));
-            if !matches!(plan.mapping.steps.last(), Some(Step::Native(_))) {
-                plan.mapping.steps.push(Step::Native(graph));
-            }
-        }
-        if let Some(command) = to.loaded_by(&plan.target, destination.file_name()) {
-            plan.line("load it with", command);
-        }
+        plan.for_database(destination);
         plan.passes.extend(match to.shape() {
             Shape::Typed | Shape::Triples => ["nodes", "edges"],
             Shape::Bundled => ["keys", "nodes and edges"],

@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use isomorph_convert::{ConvertOptions, EdgeProperties, Format, OpenOptions, Opened, Plan, Silent, convert, digest};
+use isomorph_convert::{
+    ConvertOptions, EdgeProperties, Format, IriMap, OpenOptions, Opened, Plan, Silent, convert, digest,
+};
 use isomorph_error::{Error, Kind};
 use isomorph_fixtures::fixture;
 use isomorph_model::MemoryGraph;
@@ -81,7 +83,16 @@ fn what_a_form_loses_is_planned_and_nothing_else_is_written() {
     let source = open(&fixture("inout/neo4j"));
     let lossy = ConvertOptions { lossy: true, ..options(EdgeProperties::Reification) };
     let plan = written(&source, &home.path().join("lossy.nt"), &lossy).unwrap();
-    assert!(plan.losses.is_empty(), "{:?}", plan.losses);
+    let losses: Vec<&str> = plan.losses.iter().map(|loss| loss.subject.as_str()).collect();
+    let expected = [
+        "labels of City with the name of a type",
+        "labels of Person with the name of a type",
+        "parallel edges of Person ─KNOWS→ Person without properties",
+        "parallel edges of Person ─LIVES_IN→ City without properties",
+    ];
+    assert_eq!(losses, expected);
+    let text = std::fs::read_to_string(home.path().join("lossy.nt")).unwrap();
+    assert!(!text.contains("label#") && !text.contains("model#") && text.contains("since"), "{text}");
     let place = home.path().join("drop.nt");
     let plan = written(&source, &place, &options(EdgeProperties::Drop)).unwrap();
     let losses: Vec<String> = plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes)).collect();
@@ -136,4 +147,67 @@ fn a_plan_says_that_a_text_is_rdf_1_2() {
     let plan = Plan::new(&source, &place, &options, &resources(), &Silent).unwrap();
     let line = plan.lines.iter().find(|line| line.subject == "RDF 1.2").unwrap();
     assert!(line.becomes.ends_with("isomorph convert neo4j out.ttl --rdf 1.1"), "{}", line.becomes);
+}
+
+/// IRIs of a vocabulary stand for names, in every form, and are read back.
+#[test]
+fn iris_of_a_vocabulary_come_back() {
+    const MAP: &str = r#"{"prefixes": {"foaf": "http://xmlns.com/foaf/0.1/", "ex": "http://example.org/v#"},
+        "types": {"Person": "foaf:Person"}, "properties": {"name": "foaf:name", "KNOWS.since": "ex:since", "City.name": "ex:label"},
+        "relations": {"KNOWS": "foaf:knows"}, "keys": {"Person": "http://example.org/person/"}}"#;
+    let home = tempfile::tempdir().unwrap();
+    let source = open(&fixture("inout/neo4j"));
+    let map = IriMap::parse(MAP).unwrap();
+    for (form, name) in [
+        (EdgeProperties::Reification, "a.ttl"),
+        (EdgeProperties::Singleton, "b.nt"),
+        (EdgeProperties::NamedGraph, "c.trig"),
+    ] {
+        let place = home.path().join(name);
+        let options = ConvertOptions { iri_map: Some(map.clone()), ..options(form) };
+        written(&source, &place, &options).unwrap();
+        assert_eq!(digests(&open(&place)).unwrap(), digests(&source).unwrap(), "{form}");
+    }
+    let turtle = std::fs::read_to_string(home.path().join("a.ttl")).unwrap();
+    for words in [
+        "Person:1 a foaf:Person",
+        "foaf:name \"0012\"",
+        "foaf:knows Person:",
+        "ex:since \"2021-08-13\"",
+        "ex:label \"City 0\"",
+    ] {
+        assert!(turtle.contains(words), "{words}: {turtle}");
+    }
+    let lines = std::fs::read_to_string(home.path().join("b.nt")).unwrap();
+    assert!(lines.contains("<http://xmlns.com/foaf/0.1/knows#e"), "{lines}");
+    // With triple terms, too.
+    let options = ConvertOptions { rdf_1_1: None, iri_map: Some(map), ..options(EdgeProperties::Drop) };
+    let place = home.path().join("d.nq");
+    written(&source, &place, &options).unwrap();
+    assert_eq!(digests(&open(&place)).unwrap(), digests(&source).unwrap());
+}
+
+#[test]
+fn names_are_given_to_iris_of_rdf() {
+    let home = tempfile::tempdir().unwrap();
+    let text = home.path().join("books.ttl");
+    std::fs::write(
+        &text,
+        "@prefix ex: <http://example.org/> .\nex:b1 a ex:Book ; ex:title \"Dune\" ; ex:year 1965 ; ex:by ex:herbert .\nex:herbert ex:title \"Mr\" .\n",
+    )
+    .unwrap();
+    let source = open(&text);
+    let map = r#"{"prefixes": {"ex": "http://example.org/"}, "types": {"book": "ex:Book"}, "properties": {"title": "ex:title"}, "relations": {"written_by": "ex:by"}}"#;
+    let options = ConvertOptions {
+        to: Some(Format::GRAPHAR),
+        iri_map: Some(IriMap::parse(map).unwrap()),
+        labels_from_type: true,
+        ..ConvertOptions::default()
+    };
+    let place = home.path().join("books");
+    let plan = written(&source, &place, &options).unwrap();
+    let names: Vec<&str> = plan.target.nodes[0].properties.iter().map(|property| property.name.as_str()).collect();
+    assert!(names.contains(&"title") && !names.iter().any(|name| name.ends_with("org_title")), "{names:?}");
+    assert_eq!(plan.target.edges[0].relation.fixed(), Some("written_by"));
+    assert_eq!(digests(&open(&place)).unwrap(), digests(&source).unwrap());
 }

@@ -48,7 +48,7 @@ fn ten_questions_have_one_answer_in_all_formats() {
     let graph = isomorph::open(social).unwrap();
     let expected = answers(social);
     assert!(expected.iter().all(|lines| !lines.is_empty() && lines[0] != "0"), "{expected:#?}");
-    let places = ["social.parq", "social.annnet", "social.lake", "social.ttl", "social.graphml"];
+    let places = ["social.parq", "social.annnet", "social.lake", "social.ttl", "social.graphml", "social.cypher"];
     for name in places {
         let place = home.path().join(name).display().to_string();
         graph.convert(&place).unwrap_or_else(|error| panic!("{name}: {error:?}"));
@@ -96,5 +96,28 @@ fn selective_questions_answer_as_scans_do() {
             ));
             assert_eq!(by_key, by_scan, "{id}: {rest}");
         }
+    }
+}
+
+/// The scripts that are written for Neo4j are openCypher, whatever the names and texts are.
+#[test]
+fn scripts_are_accepted_by_the_grammar() {
+    let home = tempfile::tempdir().unwrap();
+    let nodes = "id,a `b`,type,text\n1,x,\"q\"\"uote\",\"back\\slash \\u0041\"\n2,,\"semi;colon\",\"line\nend\"\n";
+    std::fs::write(home.path().join("nodes.csv"), nodes).unwrap();
+    std::fs::write(home.path().join("edges.csv"), "source,target,true\n1,2,0.5\n2,2,1e300\n").unwrap();
+    let social = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/social").to_owned();
+    for (number, source) in [home.path().display().to_string(), social].into_iter().enumerate() {
+        let place = home.path().join(format!("{number}.cypher"));
+        isomorph::open(&source).unwrap().convert(&place.display().to_string()).unwrap();
+        let script = std::fs::read_to_string(&place).unwrap();
+        let mut statements = 0;
+        // Every statement is followed by an empty line; constraints are no part of openCypher.
+        for statement in script.split("\n\n").skip(1).filter(|statement| !statement.trim().is_empty()) {
+            open_cypher::parse(statement.trim_end_matches(';'))
+                .unwrap_or_else(|errors| panic!("{statement}: {errors:?}"));
+            statements += 1;
+        }
+        assert!(statements >= 2, "{script}");
     }
 }

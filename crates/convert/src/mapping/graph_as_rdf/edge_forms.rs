@@ -15,7 +15,7 @@
 use std::fmt;
 
 use isomorph_error::Result;
-use isomorph_model::faces::{DIRECTED, Object, POSITION, Quad, QuadSink, RDF_REIFIES};
+use isomorph_model::faces::{DIRECTED, Object, POSITION, Quad, QuadSink, RDF_REIFIES, RDF_TYPE};
 use isomorph_model::{Written, term};
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
@@ -114,8 +114,11 @@ pub fn in_form<'a>(sink: Box<dyn QuadSink + 'a>, record: &Lifting, helpers: bool
         Some(EdgeProperties::Reification) => Box::new(AsStatements(sink)),
         Some(form) => Box::new(AsForm { inner: sink, form, base: record.base.clone(), name: String::new() }),
     };
-    let form: Box<dyn QuadSink + 'a> =
-        if helpers { form } else { Box::new(WithoutHelpers { inner: form, waiting: None }) };
+    let form: Box<dyn QuadSink + 'a> = if helpers {
+        form
+    } else {
+        Box::new(WithoutHelpers { inner: form, label: format!("{}label", record.base), waiting: None })
+    };
     let ordered = record.edge_properties.is_some() || !helpers || record.iri_map.is_some();
     let form: Box<dyn QuadSink + 'a> = match record.vocabulary()? {
         Some(vocabulary) => Box::new(InVocabulary::new(form, vocabulary)),
@@ -260,9 +263,12 @@ impl QuadSink for AsForm<'_> {
     }
 }
 
-/// Leaves out triples that only isomorph reads: positions of nodes, directions of edges, and reifiers without properties.
+/// Leaves out triples that only isomorph reads: positions of nodes, directions of edges, labels with the name of a type, and reifiers
+/// without properties.
 struct WithoutHelpers<'a> {
     inner: Box<dyn QuadSink + 'a>,
+    /// How IRIs of labels begin that have the name of a node type, before a mark.
+    label: String,
     /// A reifier and its triple term, until a property follows.
     waiting: Option<(String, String)>,
 }
@@ -273,7 +279,15 @@ impl QuadSink for WithoutHelpers<'_> {
     }
 
     fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
+        let is_label = |object: &str| {
+            quad.predicate == RDF_TYPE
+                && object.strip_prefix(self.label.as_str()).is_some_and(|end| end.starts_with(MARKS))
+        };
         if quad.predicate == POSITION || quad.predicate == DIRECTED {
+            return Ok(());
+        }
+        // Whoever reads classes only cannot tell a label from a type of the same name.
+        if matches!(quad.object, Object::Term(object) if is_label(object)) {
             return Ok(());
         }
         match quad.object {

@@ -89,6 +89,12 @@ pub const TARGETS: &[Target] = &[
     Target { name: "location", check: names::check_location, seeds: names::location_seeds, words: names::PLACES },
     Target { name: "nock_csv", check: nock::check_csv, seeds: nock::csv_seeds, words: nock::WORDS },
     Target { name: "nock_parquet", check: nock::check_parquet, seeds: nock::parquet_seeds, words: &[] },
+    Target {
+        name: "notation",
+        check: inout::check_notation,
+        seeds: inout::notation_seeds,
+        words: inout::NOTATION_WORDS,
+    },
     Target { name: "orc", check: tables::check_orc, seeds: tables::orc_seeds, words: &[] },
     Target { name: "parquet", check: tables::check_parquet, seeds: tables::parquet_seeds, words: &[] },
     Target { name: "rdf", check: rdf::check, seeds: rdf::seeds, words: rdf::WORDS },

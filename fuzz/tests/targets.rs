@@ -149,6 +149,7 @@ targets! {
     location 20000
     nock_csv 300
     nock_parquet 300
+    notation 200
     orc 2000
     parquet 1500
     rdf 500

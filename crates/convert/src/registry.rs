@@ -187,7 +187,7 @@ mod tests {
         let formats = Registry::standard().with(Named("all"));
         assert_eq!(
             formats.ids(" "),
-            "graphar nock annnet edgelist deepgnn graphlake graphml rdf parquet csv arrow jsonl all"
+            "graphar nock annnet matrixmarket adjlist multiline metis pajek graphalytics edgelist deepgnn graphlake graphml rdf parquet csv arrow jsonl all"
         );
         assert_eq!(formats.of_name("ALL.CSV"), formats.find("all"));
         assert_eq!(formats.of_name("some.csv"), Some(Format::NOCK));

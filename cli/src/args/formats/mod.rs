@@ -46,11 +46,13 @@ pub trait Arguments: Sync {
     }
 }
 
-static ALL: [&dyn Arguments; 11] = [
+static ALL: [&dyn Arguments; 13] = [
     &graphar::GraphAr,
     &nock::Nock,
     &annnet::Annnet,
     &edgelist::EdgeList,
+    &edgelist::Adjacency(Format::ADJACENCY_LIST),
+    &edgelist::Adjacency(Format::MULTILINE),
     &deepgnn::DeepGnn,
     &graphlake::GraphLake,
     &rdf::Rdf,

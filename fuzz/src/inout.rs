@@ -1,4 +1,4 @@
-//! Edge lists, GraphML and other files of graph tools: read in any batches they are the same, and what they hold comes back from where it is written.
+//! Edge lists, other notations of lines, GraphML and other files of graph tools: read in any batches they are the same, and what they hold comes back from where it is written.
 
 use isomorph::convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert};
 use isomorph::model::{Batch, Request, Tables};
@@ -68,6 +68,52 @@ pub(crate) fn xml_seeds() -> Vec<Vec<u8>> {
         "<graphml><graph edgedefault=\"undirected\"><node id=\"a\"/><hyperedge id=\"h\"><endpoint node=\"a\" type=\"in\"/></hyperedge></graph></graphml>",
     ];
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+pub(crate) const NOTATION_WORDS: &[&str] = &[
+    "\n",
+    " ",
+    "%%MatrixMarket matrix coordinate real general\n",
+    "%%MatrixMarket matrix coordinate integer symmetric\n",
+    "%%MatrixMarket matrix coordinate pattern general\n",
+    "3 3 2\n",
+    "1 2 0.5\n",
+    "# Adjacency list: undirected graph, each edge once\n",
+    "# Multiline adjacency list: directed graph\n",
+    "a 1\nb {'w': 1}\n",
+    "2 1\n2\n1\n",
+    "3 2 011\n",
+    "*Vertices 2\n",
+    "1 \"a b\" 0.5 0.5 box k 7\n",
+    "*Arcs :1 \"k\"\n",
+    "*Edges\n",
+    "*Arcslist\n",
+    "[1-3]",
+    "0012",
+    "18446744073709551615",
+    "1e999",
+    "%",
+    "\r\n",
+    "\u{feff}",
+];
+
+pub(crate) fn notation_seeds() -> Vec<Vec<u8>> {
+    let texts = [
+        "%%MatrixMarket matrix coordinate integer skew-symmetric\n% c\n3 3 2\n2 1 7\n3 1 -2\n",
+        "a b c\nb c c\nd\n",
+        "a 2\nb {'w': 1, 't': 'x'}\na {}\nb 0\n",
+        "4 1\n\n3\n2\n\n",
+        "*network n\n*vertices 3\n*edgeslist\n1 2 3\n*arcs\n1 1 2.5 c red\n",
+    ];
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+pub(crate) fn check_notation(data: &[u8]) {
+    check(data, Format::MATRIX_MARKET, "input.mtx");
+    check(data, Format::ADJACENCY_LIST, "input.adjlist");
+    check(data, Format::MULTILINE, "input.multiline_adjlist");
+    check(data, Format::METIS, "input.metis");
+    check(data, Format::PAJEK, "input.net");
 }
 
 pub(crate) fn check_list(data: &[u8]) {
@@ -267,6 +313,8 @@ fn check_at(path: &std::path::Path, home: &std::path::Path, format: Format) {
     let graph = opened.graph.graph();
     let stated = [graph.node_rows(), graph.edge_rows()].map(|rows| rows.map_or(0, isomorph::error::index));
     assert_eq!((rows(1), rows(1 << 16)), (stated, stated));
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let own = format!("made-{name}");
     let targets = [
         (Format::EDGELIST, "made.edges"),
         (Format::GRAPHML, "made.graphml"),
@@ -275,6 +323,7 @@ fn check_at(path: &std::path::Path, home: &std::path::Path, format: Format) {
         (Format::NODELINK, "made.nodelink.json"),
         (Format::GEXF, "made.gexf"),
         (Format::GML, "made.gml"),
+        (format, own.as_str()),
     ];
     for (to, made) in targets {
         let made = Location::from_path(&home.join(made));

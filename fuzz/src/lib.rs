@@ -106,6 +106,12 @@ pub const TARGETS: &[Target] = &[
         seeds: inout::node_link_seeds,
         words: inout::NODE_LINK_WORDS,
     },
+    Target {
+        name: "notation",
+        check: inout::check_notation,
+        seeds: inout::notation_seeds,
+        words: inout::NOTATION_WORDS,
+    },
     Target { name: "orc", check: tables::check_orc, seeds: tables::orc_seeds, words: &[] },
     Target { name: "parquet", check: tables::check_parquet, seeds: tables::parquet_seeds, words: &[] },
     Target { name: "psl_atoms", check: inout::check_atoms, seeds: inout::atom_seeds, words: inout::ATOM_WORDS },

@@ -156,6 +156,7 @@ targets! {
     nock_csv 300
     nock_parquet 300
     node_link 300
+    notation 200
     orc 2000
     parquet 1500
     psl_atoms 300

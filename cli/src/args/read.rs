@@ -75,7 +75,7 @@ pub struct OpenArgs {
     /// Edge lists: names and types of the columns after source and target: weight,since:int [default: from the header]
     #[arg(long, value_name = "NAME[:int|float|text],…", value_delimiter = ',', value_parser = edge_column)]
     pub edge_columns: Option<Vec<edgelist::Column>>,
-    /// Edge lists: edges are undirected [default: as stated in a comment, otherwise directed]
+    /// Edge lists and adjacency lists: edges are undirected [default: as stated in a comment, otherwise directed]
     #[arg(long)]
     pub undirected: bool,
     /// Tables: a mapping file may name files outside its directory

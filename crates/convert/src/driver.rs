@@ -45,6 +45,15 @@ pub struct Flags {
     pub telling: &'static [&'static str],
 }
 
+/// The only keys of nodes that a format has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NumberKeys {
+    /// The numbers 1 to the number of nodes.
+    FromOne,
+    /// Any integers of 64 bits.
+    Any,
+}
+
 /// Why output cannot be written to standard output.
 #[derive(Debug)]
 pub enum Unprintable {
@@ -254,6 +263,11 @@ pub trait Driver: Send + Sync {
     /// Whether node ids, types and properties are numbers. Other graphs are numbered when they are written.
     fn has_numbers_only(&self) -> bool {
         false
+    }
+
+    /// The numbers that keys of nodes must be, if other keys cannot be stored.
+    fn number_keys(&self) -> Option<NumberKeys> {
+        None
     }
 
     /// How several types become one, for a format with typed columns and one node type.

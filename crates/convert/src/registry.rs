@@ -187,7 +187,7 @@ mod tests {
         let formats = Registry::standard().with(Named("all"));
         assert_eq!(
             formats.ids(" "),
-            "graphar nock annnet apoc cypher edgelist deepgnn graphlake graphml psl gml rdf kgx nodelink gexf jgf cx2 dot mermaid parquet csv arrow jsonl neo4j all"
+            "graphar nock annnet apoc cypher matrixmarket adjlist multiline metis pajek graphalytics edgelist deepgnn graphlake graphml psl gml rdf kgx nodelink gexf jgf cx2 dot mermaid parquet csv arrow jsonl neo4j all"
         );
         assert_eq!(formats.of_name("ALL.CSV"), formats.find("all"));
         assert_eq!(formats.of_name("some.csv"), Some(Format::NOCK));

@@ -9,6 +9,7 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringB
 use arrow_schema::DataType;
 use isomorph_model::{Property, ValueKind};
 
+use crate::grammar::Cell;
 use crate::line::{float, integer, is_exact, trimmed};
 use crate::python::Value;
 
@@ -61,6 +62,12 @@ impl Seen {
             None if float(trimmed(text)).is_some() => self.join(Kind::Float, false, Kind::Text),
             None => self.join(Kind::Text, false, Kind::Text),
         }
+    }
+
+    /// Adds text, whatever it looks like.
+    pub fn text(&mut self) {
+        self.count += 1;
+        self.join(Kind::Text, false, Kind::Text);
     }
 
     /// Adds a value of a dictionary.
@@ -209,6 +216,18 @@ impl Column {
             _ => return false,
         }
         true
+    }
+
+    /// Appends a value of any form; returns false if it has another type.
+    pub fn push_cell(&mut self, cell: Cell<'_>) -> bool {
+        match (self, cell) {
+            (Column::Text(column), Cell::Text(text)) => {
+                column.append_value(text);
+                true
+            }
+            (column, Cell::Field(text) | Cell::Text(text)) => column.push_field(Some(text)),
+            (column, Cell::Value(value)) => column.push_value(value),
+        }
     }
 
     pub fn push_null(&mut self) {

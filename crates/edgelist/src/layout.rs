@@ -442,7 +442,7 @@ pub fn detect(location: &Location) -> Result<bool> {
 }
 
 /// Returns the first bytes, up to a line that is not a comment, and whether they are the whole file.
-fn beginning(file: &PackedFile) -> Result<(Vec<u8>, bool)> {
+pub(crate) fn beginning(file: &PackedFile) -> Result<(Vec<u8>, bool)> {
     let mut size = LOOK;
     loop {
         let begin = file.begin(size)?;

@@ -16,6 +16,7 @@ use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::grammar::{End, Item};
 use crate::line::integer;
 use crate::pieces::Piece;
 
@@ -111,14 +112,32 @@ impl Own<'_> {
     /// Adds the ends of an edge whose line begins at this byte of the piece.
     pub fn see(&mut self, at: usize, source: &str, target: &str) {
         let at = 2 * (self.offset + at as u64);
-        for (name, at) in [(source, at), (target, at + 1)] {
-            if !self.collector.integers {
-                if !self.names.contains_key(name) {
-                    self.names.insert(name.to_owned(), at);
-                }
-            } else if let Some(id) = integer(name) {
-                self.integers.entry(id).or_insert(at);
+        self.add(at, source);
+        self.add(at + 1, target);
+    }
+
+    /// Adds the names in an item that is stated at this byte of the piece.
+    pub fn name(&mut self, at: usize, item: &Item<'_, '_>) {
+        let at = 2 * (self.offset + at as u64);
+        let ends = match item {
+            Item::Node(end, _) => [Some(*end), None],
+            Item::Edge(source, target, ..) => [Some(*source), Some(*target)],
+            Item::Odd(..) => [None, None],
+        };
+        for (end, at) in ends.into_iter().zip([at, at + 1]) {
+            if let Some(End::Name(name)) = end {
+                self.add(at, name);
             }
+        }
+    }
+
+    fn add(&mut self, at: u64, name: &str) {
+        if !self.collector.integers {
+            if !self.names.contains_key(name) {
+                self.names.insert(name.to_owned(), at);
+            }
+        } else if let Some(id) = integer(name) {
+            self.integers.entry(id).or_insert(at);
         }
     }
 

@@ -91,4 +91,8 @@ pub struct WriteOptions {
     pub data: Option<EdgeData>,
     /// Drop nodes without edges and properties of nodes; the plan has listed these losses.
     pub without_unheld: bool,
+    /// Memory for sorting and numbering; that of the machine if not given.
+    pub budget: Option<Budget>,
+    /// Temporary files.
+    pub scratch: Option<Scratch>,
 }

@@ -262,7 +262,7 @@ impl EdgeList {
 }
 
 /// Returns a mask of the keys that equal `node`; `None` if no key can.
-fn equal_to(keys: &ArrayRef, node: &str) -> Option<BooleanArray> {
+pub(crate) fn equal_to(keys: &ArrayRef, node: &str) -> Option<BooleanArray> {
     match keys.as_primitive_opt::<Int64Type>() {
         Some(numbers) => {
             let wanted = integer(node)?;

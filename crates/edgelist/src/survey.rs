@@ -198,6 +198,7 @@ pub(crate) fn survey(
     let mut places = Vec::new();
     passed(
         file,
+        first_with_content(),
         |piece, is_first| {
             let mut found = Found { integers: true, ..Found::default() };
             if let Form::Columns(behind) = layout.form {
@@ -208,7 +209,7 @@ pub(crate) fn survey(
             let mut own = collector.of_piece(piece);
             // For each property, the number from 1 of the last edge that had it.
             let mut last: Vec<u64> = Vec::new();
-            let seen = edges(piece, layout, is_first, &mut |at, source, target, behind| {
+            let seen = edges(piece, layout, *is_first, &mut |at, source, target, behind| {
                 found.edges += 1;
                 if found.integers && (integer(source).is_none() || integer(target).is_none()) {
                     found.integers = false;
@@ -286,9 +287,10 @@ fn nodes_as_text(file: &PackedFile, layout: &Layout, budget: &Budget, scratch: &
     let collector = Collector::new(false, budget, scratch)?;
     passed(
         file,
+        first_with_content(),
         |piece, is_first| {
             let mut own = collector.of_piece(piece);
-            let seen = edges(piece, layout, is_first, &mut |at, source, target, _| {
+            let seen = edges(piece, layout, *is_first, &mut |at, source, target, _| {
                 own.see(at, source, target);
                 Ok(())
             });
@@ -300,33 +302,44 @@ fn nodes_as_text(file: &PackedFile, layout: &Layout, budget: &Budget, scratch: &
     collector.finish(budget, scratch)
 }
 
-/// Processes the pieces of a file on all threads, and takes the results in order. The first piece is the one with the
-/// header.
-fn passed<T: Send>(
+/// Tells of each piece, in order, whether it is the first with content: the one with the header. A piece with only
+/// comments leaves the header to the next piece.
+fn first_with_content() -> impl FnMut(&Piece) -> Result<bool> {
+    let mut is_first = true;
+    move |piece| {
+        let says = piece.text.split(|byte| *byte == b'\n').any(|line| {
+            let line = line.trim_ascii();
+            !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%")
+        });
+        let own = is_first;
+        is_first &= !says;
+        Ok(own)
+    }
+}
+
+/// Processes the pieces of a file on all threads, and takes the results in order. `before` is called in order, too: it
+/// returns what a piece needs to know of those before it.
+pub(crate) fn passed<S: Send + Sync, T: Send>(
     file: &PackedFile,
-    work: impl Fn(&Piece, bool) -> Result<T> + Sync,
-    mut take: impl FnMut(&Piece, bool, T) -> Result<()>,
+    mut before: impl FnMut(&Piece) -> Result<S>,
+    work: impl Fn(&Piece, &S) -> Result<T> + Sync,
+    mut take: impl FnMut(&Piece, S, T) -> Result<()>,
 ) -> Result<()> {
-    let (mut pieces, mut has_header) = (Pieces::of(file)?, true);
+    let mut pieces = Pieces::of(file)?;
     loop {
-        let mut slots: Vec<(Piece, bool, Option<Result<T>>)> = Vec::new();
+        let mut slots: Vec<(Piece, S, Option<Result<T>>)> = Vec::new();
         while slots.len() < pool::threads() * 2 {
             let Some(piece) = pieces.next()? else { break };
-            // A piece with only comments leaves the header to the next piece.
-            let says = piece.text.split(|byte| *byte == b'\n').any(|line| {
-                let line = line.trim_ascii();
-                !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%")
-            });
-            slots.push((piece, has_header, None));
-            has_header &= !says;
+            let state = before(&piece)?;
+            slots.push((piece, state, None));
         }
         if slots.is_empty() {
             return Ok(());
         }
-        pool::run(|| slots.par_iter_mut().for_each(|(piece, is_first, done)| *done = Some(work(piece, *is_first))));
-        for (piece, is_first, done) in slots {
+        pool::run(|| slots.par_iter_mut().for_each(|(piece, state, done)| *done = Some(work(piece, state))));
+        for (piece, state, done) in slots {
             if let Some(done) = done {
-                take(&piece, is_first, done?)?;
+                take(&piece, state, done?)?;
             }
         }
     }

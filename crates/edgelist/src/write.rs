@@ -197,7 +197,7 @@ fn has_place(name: &str, data: EdgeData) -> bool {
 }
 
 /// Appends a value that is not null, in Python's notation.
-fn value(property: &Property, column: &ArrayRef, row: usize, out: &mut String) -> Result<()> {
+pub(crate) fn value(property: &Property, column: &ArrayRef, row: usize, out: &mut String) -> Result<()> {
     match column.data_type() {
         DataType::Boolean => out.push_str(if column.as_boolean().value(row) { "True" } else { "False" }),
         DataType::Int64 => {

@@ -1,4 +1,4 @@
-//! Arguments of edge lists.
+//! Arguments of edge lists and adjacency lists.
 
 use isomorph::Result;
 use isomorph::convert::{Format, OpenOptions, WriteOptions};
@@ -23,6 +23,20 @@ impl Arguments for EdgeList {
 
     fn writing(&self, args: &TargetArgs, _destination: &str, _returns: bool, options: &mut WriteOptions) -> Result<()> {
         options.get_mut::<edgelist::WriteOptions>().data = args.edge_data;
+        Ok(())
+    }
+}
+
+/// Adjacency lists, which state no direction either.
+pub struct Adjacency(pub Format);
+
+impl Arguments for Adjacency {
+    fn format(&self) -> Format {
+        self.0
+    }
+
+    fn opening(&self, args: &OpenArgs, options: &mut OpenOptions) -> Result<()> {
+        options.get_mut::<edgelist::OpenOptions>().undirected = args.undirected;
         Ok(())
     }
 }

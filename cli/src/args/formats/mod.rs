@@ -46,11 +46,13 @@ pub trait Arguments: Sync {
     }
 }
 
-static ALL: [&dyn Arguments; 12] = [
+static ALL: [&dyn Arguments; 14] = [
     &graphar::GraphAr,
     &nock::Nock,
     &annnet::Annnet,
     &edgelist::EdgeList,
+    &edgelist::Adjacency(Format::ADJACENCY_LIST),
+    &edgelist::Adjacency(Format::MULTILINE),
     &deepgnn::DeepGnn,
     &graphlake::GraphLake,
     &rdf::Rdf,

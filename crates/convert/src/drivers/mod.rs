@@ -10,10 +10,12 @@ mod graphlake;
 mod graphml;
 mod neo4j;
 mod nock;
+mod notation;
 mod psl;
 mod rdf;
 mod records;
 
+use isomorph_edgelist::Notation;
 use isomorph_model::{Graph, Property, Written};
 use isomorph_tables::Encoding;
 
@@ -22,13 +24,20 @@ use crate::driver::Format;
 pub use rdf::RdfOptions;
 
 /// In detection order.
-pub(crate) static STANDARD: [Format; 24] = [
+pub(crate) static STANDARD: [Format; 30] = [
     Format::GRAPHAR,
     Format::NOCK,
     Format::ANNNET,
     // Their first line tells, whatever the name.
     Format::APOC,
     Format::CYPHER,
+    // Before edge lists, whose lines could be those of an adjacency list.
+    Format::MATRIX_MARKET,
+    Format::ADJACENCY_LIST,
+    Format::MULTILINE,
+    Format::METIS,
+    Format::PAJEK,
+    Format::GRAPHALYTICS,
     Format::EDGELIST,
     Format::DEEPGNN,
     Format::GRAPHLAKE,
@@ -62,6 +71,18 @@ impl Format {
     pub const ANNNET: Format = Format::new(&annnet::Annnet);
     /// Edge lists: one line per edge.
     pub const EDGELIST: Format = Format::new(&edgelist::EdgeList);
+    /// Matrix Market: one line per entry of a sparse square matrix.
+    pub const MATRIX_MARKET: Format = Format::new(&notation::Notated(Notation::MatrixMarket));
+    /// NetworkX's adjacency lists: one line per node.
+    pub const ADJACENCY_LIST: Format = Format::new(&notation::Notated(Notation::AdjacencyList));
+    /// NetworkX's multiline adjacency lists: one line per node, and one per neighbour.
+    pub const MULTILINE: Format = Format::new(&notation::Notated(Notation::MultilineAdjacencyList));
+    /// METIS: one line per node with neighbours and weights.
+    pub const METIS: Format = Format::new(&notation::Notated(Notation::Metis));
+    /// Pajek: vertices, then arcs and edges.
+    pub const PAJEK: Format = Format::new(&notation::Notated(Notation::Pajek));
+    /// LDBC Graphalytics: files of vertices, edges and properties.
+    pub const GRAPHALYTICS: Format = Format::new(&notation::Notated(Notation::Graphalytics));
     /// DeepGNN: one of four texts, or a directory of partitions.
     pub const DEEPGNN: Format = Format::new(&deepgnn::DeepGnn);
     /// GraphLake: a directory of triples and snapshots.

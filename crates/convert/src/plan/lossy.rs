@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use isomorph_error::{Error, Kind, Result, index};
 use isomorph_model::{Batch, Delivery, EdgeOrder, EndForm, Ends, Sink, Source, Written};
 use isomorph_storage::{Budget, Reservation, Resources};
 
+use crate::driver::NumberKeys;
 use crate::mapping::Fusing;
 use crate::open::Opened;
 use crate::options::{ConvertOptions, WriteOptions};
@@ -44,6 +47,18 @@ impl Plan {
             return Ok(());
         }
         let mut unheld = self.to.not_stored(&self.target, write)?;
+        let wanted = self.to.number_keys().filter(|_| self.from != self.to || opened.is_part);
+        if let Some(wanted) = wanted
+            && (unheld.is_empty() || options.loses())
+            && !self.has_keys(wanted, opened, resources, progress)?
+        {
+            let numbers = match wanted {
+                NumberKeys::FromOne => "the numbers 1 to their count",
+                NumberKeys::Any => "integers",
+            };
+            let why = format!("keys of nodes in {} are {numbers}; with --lossy they are numbered by rows", self.to);
+            unheld.push(("keys of nodes".to_owned(), why));
+        }
         let may_be_alone = !self.to.holds_lone_nodes() && (self.from != self.to || opened.is_part);
         if may_be_alone && (unheld.is_empty() || options.loses()) {
             let alone = self.alone(opened, resources, progress)?;
@@ -60,6 +75,24 @@ impl Plan {
         Ok(())
     }
 
+    /// Whether the keys of the target's nodes are such numbers, in any order. Reads the keys once.
+    fn has_keys(
+        &mut self,
+        wanted: NumberKeys,
+        opened: &Opened,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<bool> {
+        self.passes.push("keys");
+        let target = self.mapped(self.source(&opened.graph), resources)?;
+        let mut seen = Numbered { count: 0, least: i64::MAX, most: 0, is_right: true };
+        let mut nodes = NodesOnly(&mut seen);
+        pipeline::run(target.as_ref(), &mut nodes, resources, progress)?;
+        // Keys are unique.
+        let is_range = seen.least > 0 && u64::try_from(seen.most).is_ok_and(|most| most == seen.count);
+        Ok(seen.is_right && (wanted == NumberKeys::Any || seen.count == 0 || is_range))
+    }
+
     /// The number of nodes of the target without edges.
     fn alone(&mut self, opened: &Opened, resources: &Resources, progress: &dyn Progress) -> Result<u64> {
         self.passes.push("ends");
@@ -68,6 +101,54 @@ impl Plan {
         pipeline::run(target.as_ref(), &mut seen, resources, progress)?;
         let named: u64 = seen.named.iter().map(|word| u64::from(word.count_ones())).sum();
         Ok(seen.nodes.saturating_sub(named))
+    }
+}
+
+/// What is known about keys: their count, whether they are integers, the smallest and the largest.
+struct Numbered {
+    count: u64,
+    least: i64,
+    most: i64,
+    is_right: bool,
+}
+
+impl Numbered {
+    fn see(&mut self, key: Option<i64>) {
+        self.is_right &= key.is_some();
+        self.least = self.least.min(key.unwrap_or_default());
+        self.most = self.most.max(key.unwrap_or_default());
+    }
+}
+
+/// Takes keys of nodes alone.
+struct NodesOnly<'s>(&'s mut Numbered);
+
+impl Sink for NodesOnly<'_> {
+    fn deliveries(&self) -> Vec<Delivery> {
+        vec![Delivery::Nodes(0)]
+    }
+
+    fn write(&mut self, _delivery: usize, batch: Batch) -> Result<()> {
+        let Batch::Nodes(nodes) = batch else { return Ok(()) };
+        self.0.count += nodes.rows as u64;
+        let Some(keys) = &nodes.keys else {
+            self.0.is_right = false;
+            return Ok(());
+        };
+        match (keys.as_primitive_opt::<Int64Type>(), keys.as_string_opt::<i32>()) {
+            (Some(numbers), _) => numbers.iter().for_each(|key| self.0.see(key)),
+            (_, Some(texts)) => texts.iter().for_each(|key| {
+                // Another spelling of a number is another key.
+                let number = key.and_then(|key| key.parse::<i64>().ok().filter(|number| number.to_string() == key));
+                self.0.see(number);
+            }),
+            _ => self.0.is_right = false,
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Written> {
+        Ok(Written::default())
     }
 }
 

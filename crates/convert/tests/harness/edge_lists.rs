@@ -9,7 +9,7 @@ use isomorph_convert::{ConvertOptions, Format, SidecarUse};
 use isomorph_error::Kind;
 use isomorph_model::{Batch, Ends, Graph, MemoryGraph, Request, Tables};
 
-use crate::formats::EDGELIST;
+use crate::formats::{EDGELIST, Member, NOTATIONS};
 use crate::stage::{Case, is_heavy, stage, stage_as, zoo};
 
 /// Reasons why an edge list cannot store a graph.
@@ -22,6 +22,28 @@ const REASONS: &[&str] = &[
     "only nodes and edges can be fused",
     "cannot be written as nodes and edges",
     "without triples would be lost",
+    // The notations.
+    "cannot store the name",
+    "an entry of a matrix has one number",
+    "every entry of a matrix has one",
+    "a matrix has no values of nodes",
+    "are the numbers 1 to their count",
+    "keys of nodes in Graphalytics are integers",
+    "values of Graphalytics are numbers",
+    "every line of Graphalytics has one",
+    "all edges of Graphalytics are directed, or all are undirected",
+    "all edges of Matrix Market are directed, or all are undirected",
+    "all edges of adjacency list are directed, or all are undirected",
+    "all edges of multiline adjacency list are directed, or all are undirected",
+    "an adjacency list has no node properties",
+    "edges of an adjacency list have no values",
+    "edges of METIS are undirected",
+    "an edge of METIS has one integer",
+    "a vertex of METIS has a size and weights",
+    "METIS cannot store",
+    "has no weight, or a negative one",
+    "or is JSON",
+    "Pajek cannot store",
 ];
 
 fn assert_reason(what: &str, error: &isomorph_error::Error) {
@@ -33,10 +55,18 @@ fn assert_reason(what: &str, error: &isomorph_error::Error) {
 /// Checks that a graph is stored with equal digests, or refused for a reason, and that with `--lossy` all edges are
 /// kept, by the names of their ends. Returns whether it is stored.
 pub fn check(case: &Case, turn: usize) -> bool {
-    let layouts = (EDGELIST.layouts)(case.rows());
+    for member in NOTATIONS {
+        check_as(member, case, turn);
+    }
+    check_as(&EDGELIST, case, turn)
+}
+
+/// The same for one format.
+fn check_as(member: &Member, case: &Case, turn: usize) -> bool {
+    let layouts = (member.layouts)(case.rows());
     let layout = &layouts[turn % layouts.len()];
     let what = format!("{} as {}", case.name, layout.name);
-    let held = match stage(&case.opened(), &EDGELIST, layout) {
+    let held = match stage(&case.opened(), member, layout) {
         Ok(staged) => {
             staged.check(&what, &case.digests(), &case.memory.graph, layout);
             true
@@ -47,8 +77,9 @@ pub fn check(case: &Case, turn: usize) -> bool {
         }
     };
     let lossy = ConvertOptions { lossy: true, ..ConvertOptions::default() };
-    match stage_as(&case.opened(), &EDGELIST, layout, lossy) {
-        Ok(staged) if case.shape == Format::GRAPHAR && !case.has_more() => {
+    match stage_as(&case.opened(), member, layout, lossy) {
+        // METIS drops directions, and notations of numbers drop names.
+        Ok(staged) if case.shape == Format::GRAPHAR && !case.has_more() && keeps_ends(member.format) => {
             let alone = MemoryGraph::read(staged.open(SidecarUse::Ignore).graph.as_ref()).unwrap();
             assert_eq!(edges(&alone), edges(&case.memory), "{what}");
         }
@@ -56,6 +87,10 @@ pub fn check(case: &Case, turn: usize) -> bool {
         Err(error) => assert_reason(&what, &error),
     }
     held
+}
+
+fn keeps_ends(format: Format) -> bool {
+    ![Format::MATRIX_MARKET, Format::METIS, Format::PAJEK, Format::GRAPHALYTICS].contains(&format)
 }
 
 /// Names of nodes by row: if there are several types, with the type as prefix.
@@ -135,6 +170,53 @@ fn an_edge_list_goes_everywhere() {
             back.check(&what, &expected, &case.memory.graph, &layout);
             let scan = back.open(SidecarUse::Ignore).graph.scan(&Request::of(Tables::All)).map(|parts| parts.len());
             assert!(scan.unwrap() > 0);
+        }
+    }
+}
+
+const GRAPHALYTICS: &str = "graph.t.vertex-file = t.v\ngraph.t.edge-file = t.e\ngraph.t.directed = false\ngraph.t.edge-properties.names = cost\ngraph.t.edge-properties.types = real\ngraph.t.vertex-properties.names = size\ngraph.t.vertex-properties.types = int\n";
+
+/// Graphs in every notation are converted to every format and back.
+#[test]
+fn notations_go_everywhere() {
+    let home = tempfile::tempdir().unwrap();
+    let texts = [
+        ("t.v", "5 1\n-7 2\n9 3\n"),
+        ("t.e", "5 9 0.5\n5 9 1.5\n-7 -7 2\n"),
+        ("t.properties", GRAPHALYTICS),
+        ("a.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 4\n1 2 0.5\n2 1 1.5\n4 4 -2\n1 2 0.5\n"),
+        ("b.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n5 5 3\n2 1 7\n3 3 0\n5 1 7\n"),
+        ("a.adjlist", "# Adjacency list: undirected graph, each edge once\na b b\nb a b\nc\n"),
+        ("a.multiline_adjlist", "1 2\n2 {'w': 1, 'l': [1, 'x']}\n2 {'t': 'a b'}\n3 0\n"),
+        ("a.metis", "4 3 111 2\n1 2 3 2 5 3 6\n1 0 0 1 5\n2 1 1 1 6 4 0\n0 0 9 3 0\n"),
+        (
+            "a.net",
+            "*Vertices 3\n1 \"x y\" 0.5 1.5 box t \"12\" n 5\n2 \"b\"\n3 \"c\" n 7\n*Arcs :1 \"k\"\n1 2 0.5\n1 2 1.5\n*Edges\n2 3 2 c \"Red\"\n3 3\n",
+        ),
+    ];
+    for (name, text) in texts {
+        let path = home.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        if name == "t.e" || name == "t.v" {
+            continue;
+        }
+        let open = || {
+            let options = isomorph_convert::OpenOptions::default();
+            isomorph_convert::Opened::open(&isomorph_storage::Location::from_path(&path), &options).unwrap()
+        };
+        let own = NOTATIONS.iter().find(|member| member.format == open().format).unwrap();
+        let memory = MemoryGraph::read(open().graph.as_ref()).unwrap();
+        let case = Case::new(name, own.format, memory);
+        let expected = case.digests();
+        for member in crate::formats::MEMBERS.iter().chain([own]) {
+            for layout in member.layouts_for(&case) {
+                let what = format!("{name} as {}", layout.name);
+                let staged = stage(&open(), member, &layout).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+                staged.check(&what, &expected, &case.memory.graph, &layout);
+                let back = stage(&staged.open(SidecarUse::Auto), own, &(own.layouts)(3)[0]);
+                let back = back.unwrap_or_else(|error| panic!("{what}, back: {error:?}"));
+                back.check(&what, &expected, &case.memory.graph, &layout);
+            }
         }
     }
 }

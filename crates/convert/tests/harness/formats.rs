@@ -183,6 +183,42 @@ pub const EDGELIST: Member = Member {
     refuses: &[],
 };
 
+/// Notations that, like edge lists, can store few graphs: see `edge_lists.rs`.
+pub const NOTATIONS: &[Member] = &[
+    Member {
+        format: Format::MATRIX_MARKET,
+        layouts: |_| notations("matrix", ["graph.mtx", "graph.mtx.gz"]),
+        refuses: &[],
+    },
+    Member {
+        format: Format::ADJACENCY_LIST,
+        layouts: |_| notations("adjacency list", ["graph.adjlist", "graph.adjlist.zst"]),
+        refuses: &[],
+    },
+    Member {
+        format: Format::MULTILINE,
+        layouts: |_| notations("multiline", ["graph.multiline_adjlist", "graph.multiline_adjlist.gz"]),
+        refuses: &[],
+    },
+    Member { format: Format::METIS, layouts: |_| notations("METIS", ["graph.metis", "graph.graph.gz"]), refuses: &[] },
+    Member {
+        format: Format::GRAPHALYTICS,
+        layouts: |_| notations("Graphalytics", ["graph", "graph.graphalytics"]),
+        refuses: &[],
+    },
+    Member { format: Format::PAJEK, layouts: |_| notations("Pajek", ["graph.net", "graph.net.gz"]), refuses: &[] },
+];
+
+fn notations(name: &str, files: [&'static str; 2]) -> Vec<Layout> {
+    let layout = |file| Layout {
+        name: format!("{name} {file}"),
+        file,
+        write: WriteOptions::default(),
+        keeps_order: name == "Pajek",
+    };
+    files.map(layout).into()
+}
+
 const GRAPHML: Member = Member {
     format: Format::GRAPHML,
     layouts: |_| {

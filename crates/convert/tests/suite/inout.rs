@@ -157,6 +157,103 @@ fn edge_lists_are_what_networkx_reads() {
 }
 
 #[test]
+fn adjacency_lists_and_metis_are_what_networkx_reads() {
+    let mut seen = 0;
+    for (path, expected) in fixtures("edges") {
+        let name = name_of(&path);
+        let format = match name {
+            _ if name.ends_with(".adjlist") => Format::ADJACENCY_LIST,
+            _ if name.ends_with(".metis") => Format::METIS,
+            _ => continue,
+        };
+        let mut options = OpenOptions::default();
+        options.get_mut::<isomorph_edgelist::OpenOptions>().undirected = expected["directed"] == false;
+        let opened = open(&path, &options);
+        assert_eq!(opened.format, format, "{name}");
+        assert_eq!(plain_by_key(&read(&opened)), Plain::expected(&expected), "{name}");
+        seen += 1;
+    }
+    assert_eq!(seen, 3);
+}
+
+/// The same with keys instead of rows.
+fn plain_by_key(graph: &MemoryGraph) -> Plain {
+    let mut keys: Vec<String> = Vec::new();
+    for batch in &graph.batches {
+        if let Batch::Nodes(batch) = batch {
+            keys.extend((0..batch.rows).map(|row| key(batch.keys.as_ref().unwrap(), row)));
+        }
+    }
+    let mut graph = graph.clone();
+    for batch in &mut graph.batches {
+        let Batch::Edges(edges) = batch else { continue };
+        for ends in [&mut edges.source, &mut edges.target] {
+            if let Ends::Rows(rows) = ends {
+                let named = rows.values().iter().map(|row| Some(keys[usize::try_from(*row).unwrap()].as_str()));
+                let named: arrow_array::StringArray = named.collect();
+                *ends = Ends::Keys(std::sync::Arc::new(named));
+            }
+        }
+    }
+    Plain::of(&graph)
+}
+
+/// The entries of a matrix, against a reader of two lines; and the edges of networks, which have nothing else.
+#[test]
+fn matrices_and_networks_are_their_lines() {
+    let path = fixture("inout/edges/matrix.mtx");
+    let opened = open(&path, &OpenOptions::default());
+    assert_eq!(opened.format, Format::MATRIX_MARKET);
+    let plain = plain_by_key(&read(&opened));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut expected: Vec<(String, String, String)> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('%')).skip(1) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let weight = format!("{{\"weight\":{:?}}}", words[2].parse::<f64>().unwrap());
+        expected.push((words[0].to_owned(), words[1].to_owned(), weight));
+    }
+    expected.sort();
+    assert_eq!((plain.nodes.len(), plain.edges), (12, expected));
+    for (name, directed, count) in [("di_multi", true, 30), ("un_simple", false, 23)] {
+        let path = fixture(format!("inout/pajek/igraph_{name}.net"));
+        let opened = open(&path, &OpenOptions::default());
+        assert_eq!(opened.format, Format::PAJEK);
+        let plain = plain_by_key(&read(&opened));
+        assert_eq!((plain.directed, plain.nodes.len(), plain.edges.len()), (directed, 12, count), "{name}");
+        assert!(plain.nodes.contains_key("v10 é"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines =
+            text.lines().skip_while(|line| !line.starts_with(if directed { "*Arcs" } else { "*Edges" })).skip(1);
+        let label = |word: &str| format!("v{} é", word.parse::<u32>().unwrap() - 1);
+        let edges = lines.map(|line| {
+            let (from, to) = line.split_once(' ').unwrap();
+            (label(from), label(to), "{}".to_owned())
+        });
+        let expected = Plain { directed, nodes: plain.nodes.clone(), edges: edges.collect() }.sorted();
+        assert_eq!(plain, expected);
+    }
+}
+
+/// The graph of the fixtures, by its properties and by its directory.
+#[test]
+fn graphalytics_is_its_lines() {
+    for name in ["inout/graphalytics/toy.properties", "inout/graphalytics"] {
+        let opened = open(&fixture(name), &OpenOptions::default());
+        assert_eq!(opened.format, Format::GRAPHALYTICS);
+        let plain = plain_by_key(&read(&opened));
+        let text = std::fs::read_to_string(fixture("inout/graphalytics/toy.e")).unwrap();
+        let mut expected: Vec<(String, String, String)> = Vec::new();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let weight = format!("{{\"weight\":{:?}}}", words[2].parse::<f64>().unwrap());
+            expected.push((words[0].to_owned(), words[1].to_owned(), weight));
+        }
+        expected.sort();
+        assert_eq!((plain.directed, plain.nodes.len(), plain.edges), (true, 12, expected));
+    }
+}
+
+#[test]
 fn what_a_third_column_is_has_to_be_said() {
     let path = fixture("inout/edges/temporal.txt");
     let opened = open(&path, &OpenOptions::default());
@@ -347,6 +444,12 @@ fn other_files_keep_their_formats() {
                         Format::GEXF,
                         Format::GML,
                         Format::JGF,
+                        Format::MATRIX_MARKET,
+                        Format::ADJACENCY_LIST,
+                        Format::MULTILINE,
+                        Format::METIS,
+                        Format::PAJEK,
+                        Format::GRAPHALYTICS,
                     ];
                     assert!(!found.is_ok_and(|found| ours.contains(&found)), "{}", path.display());
                 }

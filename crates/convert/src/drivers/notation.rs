@@ -1,0 +1,186 @@
+//! Graphs as lines of text besides edge lists: matrices, adjacency lists, METIS, Pajek and Graphalytics.
+
+use std::sync::Arc;
+
+use isomorph_edgelist::{Listing, Notation, OpenOptions as Opening, WriteOptions as Writing};
+use isomorph_error::{Result, Rule};
+use isomorph_model::capability::Capability;
+use isomorph_model::{Graph, Property, Sink, Source, Written, well_known};
+use isomorph_storage::{Location, Scheme, Staging};
+
+use crate::conversion::Job;
+use crate::driver::{Driver, Flags, NumberKeys};
+use crate::mapping::{Allowed, NameRules};
+use crate::open::Opened;
+use crate::options::{OpenOptions, WriteOptions};
+
+/// One notation: each is a format.
+pub(super) struct Notated(pub Notation);
+
+/// Returns the opened text.
+fn own(native: &dyn Source) -> Option<&Listing> {
+    native.as_any().and_then(|own| own.downcast_ref::<Listing>())
+}
+
+/// Returns a function for each notation: [`Allowed`] has functions without context.
+fn holds(notation: Notation) -> fn(&Property, bool) -> bool {
+    match notation {
+        Notation::MatrixMarket => |property, _| Notation::MatrixMarket.holds(property),
+        Notation::AdjacencyList => |property, _| Notation::AdjacencyList.holds(property),
+        Notation::MultilineAdjacencyList => |property, _| Notation::MultilineAdjacencyList.holds(property),
+        Notation::Metis => |property, _| Notation::Metis.holds(property),
+        Notation::Pajek => |property, _| Notation::Pajek.holds(property),
+        Notation::Graphalytics => |property, _| Notation::Graphalytics.holds(property),
+    }
+}
+
+impl Driver for Notated {
+    fn id(&self) -> &'static str {
+        match self.0 {
+            Notation::MatrixMarket => "matrixmarket",
+            Notation::AdjacencyList => "adjlist",
+            Notation::MultilineAdjacencyList => "multiline",
+            Notation::Metis => "metis",
+            Notation::Pajek => "pajek",
+            Notation::Graphalytics => "graphalytics",
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn capability(&self) -> &'static Capability {
+        self.0.capability()
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        self.0.rules()
+    }
+
+    fn usual_names(&self) -> &'static [&'static str] {
+        match self.0 {
+            Notation::MatrixMarket => &["NAME.mtx"],
+            Notation::AdjacencyList => &["NAME.adjlist"],
+            Notation::MultilineAdjacencyList => &["NAME.multiline_adjlist"],
+            Notation::Metis => &["NAME.metis", "NAME.graph"],
+            Notation::Pajek => &["NAME.net"],
+            Notation::Graphalytics => &["NAME.properties", "DIRECTORY/"],
+        }
+    }
+
+    fn flags(&self) -> Flags {
+        let opening: &[&str] = if self.0.states_direction() { &[] } else { &["--undirected"] };
+        Flags { opening, ..Flags::default() }
+    }
+
+    fn detect(&self, location: &Location) -> Result<bool> {
+        // A graph of several files is a directory, but a stream is a single file.
+        match self.0.is_directory() && location.scheme() == Scheme::Stream {
+            true => Ok(false),
+            false => self.0.detect(location),
+        }
+    }
+
+    fn is_single_file(&self) -> bool {
+        !self.0.is_directory()
+    }
+
+    fn is_named_by_file(&self) -> bool {
+        self.0.is_directory()
+    }
+
+    fn is_directory(&self, _options: &WriteOptions) -> bool {
+        self.0.is_directory()
+    }
+
+    fn matches_name(&self, name: &str) -> bool {
+        self.0.matches_name(name)
+    }
+
+    fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
+        format!("{stem}{}", self.0.endings().first().copied().unwrap_or_default())
+    }
+
+    fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let mut own = options.get::<Opening>().into_owned();
+        if let Some(resources) = &options.resources {
+            own.budget = resources.budget.clone();
+            own.scratch = Some(resources.scratch.clone());
+        }
+        Ok(Arc::new(Listing::open(location, self.0, &own)?))
+    }
+
+    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
+        options.get_mut::<Opening>().shown = Some(graph.clone());
+    }
+
+    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
+        options.get_mut::<Opening>().shown = carried();
+    }
+
+    fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
+        options.get_mut::<Opening>().undirected = opened.options.get::<Opening>().undirected;
+    }
+
+    fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
+        own(native).map(|list| list.recognised().to_vec()).unwrap_or_default()
+    }
+
+    fn name_rules(&self) -> NameRules {
+        NameRules { legal: |_| true, reserved_prefix: "", key: "name" }
+    }
+
+    fn allowed(&self) -> Allowed {
+        Allowed { holds: holds(self.0), wide_keys: false, documents: |_| false, ..Allowed::anything() }
+    }
+
+    fn knows_nodes_by_key(&self) -> bool {
+        true
+    }
+
+    fn number_keys(&self) -> Option<NumberKeys> {
+        match (self.0.has_integers_for_keys(), self.0.has_numbers_for_keys()) {
+            (false, _) => None,
+            (true, true) => Some(NumberKeys::FromOne),
+            (true, false) => Some(NumberKeys::Any),
+        }
+    }
+
+    fn keeps_order(&self, _options: &WriteOptions) -> bool {
+        self.0.capability().order
+    }
+
+    fn sorts_edges(&self) -> bool {
+        matches!(self.0, Notation::AdjacencyList | Notation::MultilineAdjacencyList | Notation::Metis)
+    }
+
+    fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
+        Ok(self.0.unheld(graph))
+    }
+
+    fn inseparable(&self) -> &'static [&'static str] {
+        &[well_known::WEIGHT]
+    }
+
+    fn is_text(&self, _options: &WriteOptions) -> bool {
+        !self.0.is_directory()
+    }
+
+    fn manifests<'a>(&self, written: &'a Written) -> Vec<&'a str> {
+        let names = written.files.iter().map(|(name, _)| name.as_str());
+        names.filter(|name| self.0.is_directory() && name.ends_with(".properties")).collect()
+    }
+
+    fn prepare(&self, options: &mut WriteOptions, job: &Job<'_>) -> Result<()> {
+        let own = options.get_mut::<Writing>();
+        own.without_unheld = job.options.loses();
+        own.budget = Some(job.resources.budget.clone());
+        own.scratch = Some(job.resources.scratch.clone());
+        Ok(())
+    }
+
+    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        isomorph_edgelist::create(self.0, staging, graph, &options.get::<Writing>())
+    }
+}

@@ -1,0 +1,281 @@
+//! The notations of this crate other than edge lists, and what each of them can store.
+
+use arrow_schema::DataType;
+use isomorph_error::{Result, Rule};
+use isomorph_model::capability::{Capability, Directions, Scalar, Values};
+use isomorph_model::{Cardinality, Direction, Graph, KeyKind, Property, ValueKind};
+use isomorph_storage::{Location, Scheme};
+use isomorph_tables::PackedFile;
+
+use crate::layout::beginning;
+use crate::{adjacency, graphalytics, matrix_market, metis, pajek};
+
+/// A notation of graphs as lines of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Notation {
+    /// Matrix Market's coordinate format: a line for each entry of a sparse square matrix.
+    MatrixMarket,
+    /// NetworkX's adjacency list: a line for each node with its neighbours.
+    AdjacencyList,
+    /// NetworkX's multiline adjacency list: a line for each node, followed by one for each neighbour with a dictionary.
+    MultilineAdjacencyList,
+    /// METIS: a header, and a line for each node with its neighbours and weights.
+    Metis,
+    /// Pajek: vertices with labels and values, then arcs and edges.
+    Pajek,
+    /// LDBC Graphalytics: a file of vertices, a file of edges, and one of properties.
+    Graphalytics,
+}
+
+const NUMBERS: &[Scalar] = &[Scalar::Int(64), Scalar::Float(64)];
+const SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(64), Scalar::Float(64), Scalar::Text];
+
+/// Numbers from 1 name the nodes, and an edge has at most one number.
+const MATRIX: Capability = Capability {
+    keys: &[KeyKind::Int],
+    edges: Values { scalars: NUMBERS, ..Values::NONE },
+    directions: Directions::ByType,
+    parallel_edges: true,
+    ..Capability::LEAST
+};
+
+/// Names, and edges without values.
+const ADJACENCY: Capability = Capability {
+    keys: &[KeyKind::Int, KeyKind::Utf8],
+    directions: Directions::ByType,
+    parallel_edges: true,
+    ..Capability::LEAST
+};
+
+/// Names, and edges with dictionaries.
+const MULTILINE: Capability =
+    Capability { edges: Values { scalars: SCALARS, nulls: true, json: true, ..Values::NONE }, ..ADJACENCY };
+
+/// Numbers from 1 name the nodes; sizes and weights are integers.
+const METIS: Capability = Capability {
+    keys: &[KeyKind::Int],
+    nodes: Values { scalars: &[Scalar::Int(64)], ..Values::NONE },
+    edges: Values { scalars: &[Scalar::Int(64)], ..Values::NONE },
+    directions: Directions::ByType,
+    ..Capability::LEAST
+};
+
+/// Labels, and values of nodes and edges.
+const PAJEK: Capability = Capability {
+    order: true,
+    nodes: Values { scalars: SCALARS, nulls: true, ..Values::NONE },
+    edges: Values { scalars: SCALARS, nulls: true, ..Values::NONE },
+    directions: Directions::ByRow,
+    parallel_edges: true,
+    ..Capability::LEAST
+};
+
+/// Integers name the nodes; nodes and edges have numbers.
+const GRAPHALYTICS: Capability = Capability {
+    keys: &[KeyKind::Int],
+    nodes: Values { scalars: NUMBERS, ..Values::NONE },
+    edges: Values { scalars: NUMBERS, ..Values::NONE },
+    directions: Directions::ByType,
+    parallel_edges: true,
+    ..Capability::LEAST
+};
+
+impl Notation {
+    /// All variants.
+    pub const ALL: [Notation; 6] = [
+        Notation::MatrixMarket,
+        Notation::AdjacencyList,
+        Notation::MultilineAdjacencyList,
+        Notation::Metis,
+        Notation::Pajek,
+        Notation::Graphalytics,
+    ];
+
+    /// Returns the name for display.
+    pub fn name(self) -> &'static str {
+        match self {
+            Notation::MatrixMarket => "Matrix Market",
+            Notation::AdjacencyList => "adjacency list",
+            Notation::MultilineAdjacencyList => "multiline adjacency list",
+            Notation::Metis => "METIS",
+            Notation::Pajek => "Pajek",
+            Notation::Graphalytics => "Graphalytics",
+        }
+    }
+
+    /// Returns what graphs in this notation can have.
+    pub fn capability(self) -> &'static Capability {
+        match self {
+            Notation::MatrixMarket => &MATRIX,
+            Notation::AdjacencyList => &ADJACENCY,
+            Notation::MultilineAdjacencyList => &MULTILINE,
+            Notation::Metis => &METIS,
+            Notation::Pajek => &PAJEK,
+            Notation::Graphalytics => &GRAPHALYTICS,
+        }
+    }
+
+    /// Returns the rules that validation checks.
+    pub fn rules(self) -> &'static [&'static Rule] {
+        match self {
+            Notation::MatrixMarket => matrix_market::rules::RULES,
+            Notation::AdjacencyList | Notation::MultilineAdjacencyList => adjacency::rules::RULES,
+            Notation::Metis => metis::rules::RULES,
+            Notation::Pajek => pajek::rules::RULES,
+            Notation::Graphalytics => graphalytics::rules::RULES,
+        }
+    }
+
+    /// Returns the endings of file names.
+    pub fn endings(self) -> &'static [&'static str] {
+        match self {
+            Notation::MatrixMarket => &[".mtx"],
+            Notation::AdjacencyList => &[".adjlist"],
+            Notation::MultilineAdjacencyList => &[".multiline_adjlist"],
+            Notation::Metis => &[".metis", ".graph"],
+            Notation::Pajek => &[".net"],
+            Notation::Graphalytics => &[".graphalytics"],
+        }
+    }
+
+    /// Returns whether edges refer to nodes by their rows in the text, from 1.
+    pub fn is_numbered(self) -> bool {
+        matches!(self, Notation::MatrixMarket | Notation::Metis | Notation::Pajek)
+    }
+
+    /// Returns whether nodes have no names but integers.
+    pub fn has_integers_for_keys(self) -> bool {
+        self.has_numbers_for_keys() || self == Notation::Graphalytics
+    }
+
+    /// Returns whether a graph is a directory with several files.
+    pub fn is_directory(self) -> bool {
+        self == Notation::Graphalytics
+    }
+
+    /// Returns whether nodes have no names but the numbers 1 to their count.
+    pub fn has_numbers_for_keys(self) -> bool {
+        matches!(self, Notation::MatrixMarket | Notation::Metis)
+    }
+
+    /// Returns whether a text states whether edges are directed; for the others, an option does.
+    pub fn states_direction(self) -> bool {
+        !matches!(self, Notation::AdjacencyList | Notation::MultilineAdjacencyList)
+    }
+
+    /// Returns whether values of a property are written unchanged, or not at all.
+    pub fn holds(self, property: &Property) -> bool {
+        let is_plain = matches!(property.kind, ValueKind::Plain);
+        let is_scalar =
+            matches!(property.data_type, DataType::Boolean | DataType::Int64 | DataType::Float64 | DataType::Utf8);
+        let is_json = property.kind == ValueKind::Json && property.data_type == DataType::Utf8;
+        let single = property.cardinality == Cardinality::Single;
+        single && is_scalar && (is_plain || is_json)
+    }
+
+    /// Lists what this notation cannot store of a graph of one node type and one edge type, and why.
+    pub fn unheld(self, graph: &Graph) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        let written = match self {
+            Notation::Metis => metis::values_of(graph),
+            _ => Vec::new(),
+        };
+        for (at, property) in graph.nodes.iter().flat_map(|ty| ty.properties.iter().enumerate()) {
+            let why = match self {
+                Notation::MatrixMarket => "a matrix has no values of nodes",
+                Notation::AdjacencyList | Notation::MultilineAdjacencyList => {
+                    "an adjacency list has no node properties"
+                }
+                Notation::Metis if written.contains(&at) => continue,
+                Notation::Metis => "a vertex of METIS has a size and weights, which are integers",
+                Notation::Graphalytics => match graphalytics::has_place(property) {
+                    true => continue,
+                    false => "values of Graphalytics are numbers",
+                },
+                Notation::Pajek => match pajek::has_place(property, false) {
+                    true => continue,
+                    false => "it has the name of a value with another type in Pajek, or is JSON",
+                },
+            };
+            all.push((format!("property {} of nodes", property.name), why.to_owned()));
+        }
+        for ty in &graph.edges {
+            let written = self.number_of(&ty.properties);
+            for property in &ty.properties {
+                let is_written = written.is_some_and(|written| written.name == property.name);
+                let why = match self {
+                    Notation::MultilineAdjacencyList => continue,
+                    Notation::MatrixMarket | Notation::Metis if is_written => continue,
+                    Notation::MatrixMarket => "an entry of a matrix has one number",
+                    Notation::AdjacencyList => "edges of an adjacency list have no values",
+                    Notation::Metis => "an edge of METIS has one integer",
+                    Notation::Graphalytics => match graphalytics::has_place(property) {
+                        true => continue,
+                        false => "values of Graphalytics are numbers",
+                    },
+                    Notation::Pajek => match pajek::has_place(property, true) {
+                        true => continue,
+                        false => "it has the name of a value with another type in Pajek, or is JSON",
+                    },
+                };
+                all.push((format!("property {} of edges", property.name), why.to_owned()));
+            }
+            let why = match (self, ty.direction) {
+                (Notation::Metis, Direction::Directed | Direction::PerRow) => {
+                    "edges of METIS are undirected, at most one between two nodes, and none from a node to itself"
+                        .to_owned()
+                }
+                (Notation::Pajek, _) | (_, Direction::Directed | Direction::Undirected) => continue,
+                _ => format!("all edges of {} are directed, or all are undirected", self.name()),
+            };
+            all.push(("direction of edges".to_owned(), why));
+        }
+        all
+    }
+
+    /// Returns the property of edges that is written as their number: the weight, or else the only number.
+    pub(crate) fn number_of(self, properties: &[Property]) -> Option<&Property> {
+        let is_number = |own: &&Property| {
+            let is_type = own.data_type == DataType::Int64
+                || own.data_type == DataType::Float64 && self == Notation::MatrixMarket;
+            is_type && own.kind == ValueKind::Plain
+        };
+        let mut numbers = properties.iter().filter(is_number);
+        let weight = numbers.clone().find(|own| own.name == isomorph_model::well_known::WEIGHT);
+        weight.or_else(|| numbers.next().filter(|_| numbers.next().is_none()))
+    }
+
+    /// Returns whether the file at `location` is a graph in this notation, by its name and its first lines.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn detect(self, location: &Location) -> Result<bool> {
+        if self == Notation::Graphalytics {
+            return graphalytics::detect(location);
+        }
+        if location.as_path().is_some_and(std::path::Path::is_dir) {
+            return Ok(false);
+        }
+        let name = if location.scheme() == Scheme::Stream { "" } else { location.file_name() };
+        let file = PackedFile::open(location)?;
+        // A file that cannot be decompressed belongs to another format.
+        let Ok((begin, is_whole)) = beginning(&file) else { return Ok(false) };
+        let text = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&begin);
+        let is_named = self.matches_name(&name.to_lowercase());
+        Ok(match self {
+            Notation::MatrixMarket => matrix_market::begins(text),
+            Notation::AdjacencyList | Notation::MultilineAdjacencyList => {
+                adjacency::begins(self, text) || is_named && adjacency::reads(self, &begin, is_whole)
+            }
+            Notation::Metis => is_named && metis::Metis::reads(&begin, is_whole),
+            Notation::Pajek => pajek::begins(text),
+            Notation::Graphalytics => false,
+        })
+    }
+
+    /// Returns whether a file name, in lower case, is one of this notation.
+    pub fn matches_name(self, name: &str) -> bool {
+        let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+        self.endings().iter().any(|ending| stem.ends_with(ending))
+    }
+}

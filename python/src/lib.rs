@@ -18,6 +18,7 @@ mod near;
 mod options;
 mod reader;
 mod sampled;
+mod server;
 mod sparql;
 mod sql;
 mod table;
@@ -34,6 +35,7 @@ fn _isomorph(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<lake::Lake>()?;
     module.add_class::<lake::Transaction>()?;
+    module.add_class::<server::Server>()?;
     module.add_function(wrap_pyfunction!(functions::validate, module)?)?;
     module.add_function(wrap_pyfunction!(functions::info, module)?)?;
     module.add_function(wrap_pyfunction!(functions::formats, module)?)?;

@@ -152,7 +152,7 @@ fn of_edge() -> impl Strategy<Value = &'static str> {
         "RETURN x.p AS p, sum(1) AS n, count(y) AS m",
         "RETURN x.p AS a, r.q AS b, y.p AS c",
         "RETURN r.p AS p ORDER BY p LIMIT 3",
-        "RETURN x AS x, count(*) AS n",
+        "RETURN elementId(x) AS x, count(*) AS n",
         "RETURN DISTINCT type(r) AS t, labels(x) AS l",
         "RETURN r.p AS p, properties(x) AS x, elementId(y) AS y",
         "RETURN count(DISTINCT r)",

@@ -1,7 +1,7 @@
 //! The isomorph command as a library, for programs that add a format to it: see [`main`] and `examples/seventh`.
 
 mod allocator;
-#[cfg_attr(not(feature = "query"), expect(dead_code, reason = "answers of the query engine"))]
+#[cfg_attr(not(feature = "cypher"), expect(dead_code, reason = "answers of queries"))]
 mod answer;
 mod args;
 mod commands;
@@ -12,6 +12,8 @@ mod progress;
 mod render;
 mod report;
 mod rules;
+#[cfg(all(test, feature = "query"))]
+mod same_answer;
 mod stdio;
 mod usage;
 

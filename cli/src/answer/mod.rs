@@ -1,18 +1,18 @@
 //! Answers of queries as text and files. They are record batches here, whatever language asked for them.
 
-#[cfg(feature = "query")]
+#[cfg(feature = "cypher")]
 mod sink;
-#[cfg(feature = "query")]
+#[cfg(feature = "cypher")]
 mod table;
-#[cfg(feature = "query")]
+#[cfg(feature = "cypher")]
 mod writer;
 
 use clap::ValueEnum;
 use isomorph::{Error, Result};
 
-#[cfg(feature = "query")]
+#[cfg(feature = "cypher")]
 pub use sink::Sink;
-#[cfg(feature = "query")]
+#[cfg(feature = "cypher")]
 pub use writer::AnswerWriter;
 
 /// The form of an answer.

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::duration::duration;
 use super::{OpenArgs, ResourceArgs};
+use crate::answer::AnswerFormat;
 
 /// Arguments of `cypher`.
 #[derive(Debug, Args)]
@@ -22,8 +23,8 @@ pub struct CypherArgs {
     #[arg(long, value_name = "NAME=VALUE")]
     pub param: Vec<String>,
     /// Form of the answer [default: by the name of --output, else table; json with --json]
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<Form>,
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub format: Option<AnswerFormat>,
     /// Write the answer to this file, which appears when it is complete [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
@@ -39,17 +40,4 @@ pub struct CypherArgs {
     /// Memory and threads.
     #[command(flatten)]
     pub resources: ResourceArgs,
-}
-
-/// The form of the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Form {
-    /// Aligned columns, for people.
-    Table,
-    /// RFC 4180; nodes, relationships, paths, lists and maps as JSON.
-    Csv,
-    /// One array of objects.
-    Json,
-    /// One object in each line.
-    Jsonl,
 }

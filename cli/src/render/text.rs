@@ -76,7 +76,7 @@ impl Screen {
     }
 
     /// Returns its palette, and the number of columns after which lines are cut.
-    #[cfg(feature = "query")]
+    #[cfg(feature = "cypher")]
     pub fn shape(&self) -> (Palette, Option<usize>) {
         (self.palette, self.width)
     }

@@ -39,9 +39,10 @@ fn answers_have_all_formats() {
     assert_eq!(json["results"]["bindings"][0]["g"]["value"], "http://e.org/g");
     let xml = ask(&home, "a.nq", "ASK { ?s e:p ?o }", &["--format", "xml"]).exits(0).out;
     assert!(xml.contains("<boolean>true</boolean>"), "{xml}");
-    let table = ask(&home, "a.nq", "SELECT ?s ?o { ?s e:p ?o }", &["--limit", "2"]).exits(0).out;
-    assert!(table.starts_with("sparql   the first 2 solutions\n") && table.contains("--limit 20"), "{table}");
-    assert_eq!(ask(&home, "a.nq", "ASK { ?s e:none ?o }", &[]).exits(1).out, "sparql   no\n");
+    let table = ask(&home, "a.nq", "SELECT ?s ?o { ?s e:p ?o }", &["--limit", "2"]).exits(0);
+    assert!(table.out.starts_with("?s ") && table.out.lines().count() == 3, "{}", table.out);
+    assert!(table.err.contains("the first 2 solutions") && table.err.contains("--limit 20"), "{}", table.err);
+    assert_eq!(ask(&home, "a.nq", "ASK { ?s e:none ?o }", &[]).exits(1).out, "no\n");
     let text =
         ask(&home, "a.nq", "CONSTRUCT { ?o e:q ?s } { ?s e:p ?o FILTER(?o = e:b) }", &["--format", "nt"]).exits(0).out;
     assert_eq!(text, "<http://e.org/b> <http://e.org/q> <http://e.org/a> .\n");
@@ -51,6 +52,27 @@ fn answers_have_all_formats() {
         let refused = ask(&home, "a.nq", query, &["--format", format]).exits(2).err;
         assert!(refused.contains("cannot store") && refused.contains("--format"), "{refused}");
     }
+}
+
+#[test]
+fn integers_beyond_64_bits_are_numbers() {
+    let home = home();
+    let texts = ["18446744073709551615", "9223372036854775808", "100000000000000000000"];
+    let lines = texts.map(|text| {
+        format!("<http://e.org/a> <http://e.org/u> \"{text}\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n")
+    });
+    home.write("u.nt", lines.concat());
+    let csv = |query: &str| ask(&home, "u.nt", query, &["--format", "csv"]).exits(0).out.replace('\r', "");
+    assert_eq!(
+        csv("SELECT (MAX(?v) AS ?m) (SUM(?v) AS ?s) { ?a e:u ?v }"),
+        "m,s\n100000000000000000000,127670116110564327423\n"
+    );
+    assert_eq!(csv("SELECT (COUNT(*) AS ?n) { ?a e:u ?v FILTER(?v > 0) }"), "n\n3\n");
+    assert_eq!(csv("SELECT (COUNT(*) AS ?n) { ?a e:u ?v FILTER(?v > 18446744073709551614) }"), "n\n2\n");
+    assert_eq!(
+        csv("SELECT ?v { { ?a e:u ?v } UNION { VALUES ?v { 2.5 } } } ORDER BY ?v"),
+        "v\n2.5\n9223372036854775808\n18446744073709551615\n100000000000000000000\n"
+    );
 }
 
 #[test]
@@ -184,7 +206,9 @@ fn the_examples_of_the_page_are_true() {
                 examples += 1;
                 let words = words(command);
                 let done = home.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
-                found.push_str(&format!("{line}\n{}{}", done.out.replace('\r', ""), done.err));
+                // The number of rows goes to standard error.
+                let error = if done.code > 1 { done.err.as_str() } else { "" };
+                found.push_str(&format!("{line}\n{}{error}", done.out.replace('\r', "")));
             }
             None if in_block && line != "```console" => {}
             None => found.push_str(&format!("{line}\n")),

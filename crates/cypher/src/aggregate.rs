@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use crate::eval::{Row, eval, set};
 use crate::exec::Context;
 use crate::fault::{Class, Fault, Result};
-use crate::operators::{add, number};
+use crate::operators::{add, multiply, number};
 use crate::plan::{Aggregate, Aggregation, Projection, Slot};
 use crate::value::{Equivalent, Value, order};
 
@@ -39,7 +39,8 @@ impl<'p> Grouping<'p> {
         Grouping { projection, reads, found: HashMap::new(), groups: Vec::new(), rows: Vec::new().into_iter() }
     }
 
-    pub(crate) fn add(&mut self, row: &mut Row, cx: &Context<'_>) -> Result<()> {
+    /// Adds a row that stands for `times` equal ones.
+    pub(crate) fn add(&mut self, row: &mut Row, times: u64, cx: &Context<'_>) -> Result<()> {
         let mut keys = Vec::with_capacity(self.projection.keys.len());
         for (_, expr) in &self.projection.keys {
             keys.push(Equivalent(eval(expr, row, cx)?));
@@ -60,7 +61,7 @@ impl<'p> Grouping<'p> {
         };
         let Some(group) = self.groups.get_mut(at) else { return Ok(()) };
         for (state, aggregate) in group.states.iter_mut().zip(&self.projection.aggregates) {
-            state.add(aggregate, row, cx)?;
+            state.add(aggregate, row, times, cx)?;
         }
         Ok(())
     }
@@ -121,9 +122,12 @@ impl State {
         }
     }
 
-    fn add(&mut self, aggregate: &Aggregate, row: &mut Row, cx: &Context<'_>) -> Result<()> {
+    /// Adds the value of a row that stands for `times` equal ones; more than one only for aggregates of which
+    /// `columnar` knows that they can be added at once, and distinct ones.
+    fn add(&mut self, aggregate: &Aggregate, row: &mut Row, times: u64, cx: &Context<'_>) -> Result<()> {
+        let times = i64::try_from(times).unwrap_or(i64::MAX);
         let Some(argument) = aggregate.arguments.first() else {
-            self.count += 1;
+            self.count = self.count.saturating_add(times);
             return Ok(());
         };
         let value = eval(argument, row, cx)?;
@@ -148,7 +152,8 @@ impl State {
             cx.grow(32 + value.bytes())?;
             seen.insert(key);
         }
-        self.count += 1;
+        let times = if self.seen.is_some() { 1 } else { times };
+        self.count = self.count.saturating_add(times);
         let numeric = |what: &str| {
             number(&value)
                 .ok_or_else(|| Fault::argument_type(format!("{what} expects numbers, found {}", value.type_name())))
@@ -159,6 +164,7 @@ impl State {
                 if !matches!(value, Value::Duration(_)) {
                     numeric("sum")?;
                 }
+                let value = if times == 1 { value } else { multiply(&value, &Value::Int(times))? };
                 self.value = if self.value.is_null() { value } else { add(&self.value, &value)? };
             }
             Aggregation::Avg => {

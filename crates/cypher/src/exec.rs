@@ -18,6 +18,7 @@ use crate::graph::PropertyGraph;
 use crate::matching::Matches;
 use crate::plan::{Branch, Clause, Expr, Pattern, Plan, Projection, Slot};
 use crate::sort::Sorted;
+use crate::tables::Pass;
 use crate::value::{Equivalent, Value};
 
 /// What a running query knows besides its rows.
@@ -34,6 +35,8 @@ pub(crate) struct Context<'a> {
     pub now: chrono::DateTime<chrono::Utc>,
     pub random: Cell<u64>,
     pub width: usize,
+    /// Patterns are matched from node to node only.
+    pub node_by_node: bool,
 }
 
 /// Steps between two looks at the clock.
@@ -54,7 +57,8 @@ impl<'a> Context<'a> {
         if ticks.is_multiple_of(STEPS) { self.check() } else { Ok(()) }
     }
 
-    fn check(&self) -> Result<()> {
+    /// Whether the query was cancelled or takes too long.
+    pub(crate) fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
             return Err(Fault::Other(Error::new(Kind::Cancelled, "the query was cancelled")));
         }
@@ -137,17 +141,27 @@ pub(crate) struct Results<'p, 'g> {
     branch: usize,
     current: Option<Rows<'p, 'g>>,
     seen: HashSet<Vec<Equivalent>>,
+    /// Not a subquery, which is run again and again.
+    is_outermost: bool,
 }
 
 impl<'p, 'g> Results<'p, 'g> {
     pub(crate) fn new(plan: &'p Plan, start: Row) -> Self {
-        Results { plan, start, branch: 0, current: None, seen: HashSet::new() }
+        Results { plan, start, branch: 0, current: None, seen: HashSet::new(), is_outermost: false }
+    }
+
+    pub(crate) fn outermost(plan: &'p Plan, start: Row) -> Self {
+        Results { is_outermost: true, ..Results::new(plan, start) }
     }
 
     pub(crate) fn next(&mut self, cx: &Context<'g>) -> Result<Option<Vec<Value>>> {
         loop {
             let Some(branch) = self.plan.branches.get(self.branch) else { return Ok(None) };
-            let rows = self.current.get_or_insert_with(|| rows_of(branch, self.start.clone()));
+            let may_pass = self.is_outermost && !cx.node_by_node;
+            let rows = self.current.get_or_insert_with(|| {
+                let pass = may_pass.then(|| Pass::of(branch, &self.start, cx)).flatten();
+                rows_of(branch, self.start.clone(), pass)
+            });
             let Some(row) = rows.next(cx)? else {
                 self.current = None;
                 self.branch += 1;
@@ -195,12 +209,18 @@ pub(crate) enum Rows<'p, 'g> {
         condition: &'p Expr,
     },
     Project(Box<Project<'p, 'g>>),
+    /// The first pattern, answered by going over tables.
+    Pass(Box<Pass<'p, 'g>>),
 }
 
-fn rows_of<'p, 'g>(branch: &'p Branch, start: Row) -> Rows<'p, 'g> {
+fn rows_of<'p, 'g>(branch: &'p Branch, start: Row, pass: Option<Pass<'p, 'g>>) -> Rows<'p, 'g> {
     // Rows that are made anew hold the variables around a subquery.
     let base = start.clone();
-    branch.clauses.iter().fold(Rows::Once(Some(start)), |input, clause| {
+    let (first, done) = match pass {
+        Some(pass) => (Rows::Pass(Box::new(pass)), 1),
+        None => (Rows::Once(Some(start)), 0),
+    };
+    branch.clauses.iter().skip(done).fold(first, |input, clause| {
         let input = Box::new(input);
         match clause {
             Clause::Match { pattern, optional } => Rows::Match { input, pattern, optional: *optional, current: None },
@@ -215,6 +235,7 @@ impl<'p, 'g> Rows<'p, 'g> {
     pub(crate) fn next(&mut self, cx: &Context<'g>) -> Result<Option<Row>> {
         match self {
             Rows::Once(row) => Ok(row.take()),
+            Rows::Pass(pass) => Ok(pass.next(cx)?.map(|_| pass.row.clone())),
             Rows::Match { input, pattern, optional, current } => loop {
                 if let Some((matches, before, any)) = current {
                     if let Some(row) = matches.next(cx)? {
@@ -357,9 +378,15 @@ impl<'p, 'g> Project<'p, 'g> {
         }
         if self.groups.is_none() {
             let mut groups = Grouping::new(self.projection);
-            while let Some(mut row) = self.input.next(cx)? {
-                cx.tick()?;
-                groups.add(&mut row, cx)?;
+            if let Rows::Pass(pass) = &mut self.input {
+                while let Some(times) = pass.next(cx)? {
+                    groups.add(&mut pass.row, times, cx)?;
+                }
+            } else {
+                while let Some(mut row) = self.input.next(cx)? {
+                    cx.tick()?;
+                    groups.add(&mut row, 1, cx)?;
+                }
             }
             groups.finish(cx);
             self.groups = Some(groups);

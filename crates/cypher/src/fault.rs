@@ -82,6 +82,14 @@ impl Fault {
         self
     }
 
+    /// The same with its place in another text.
+    pub(crate) fn moved(mut self, place: impl Fn(Span) -> Span) -> Fault {
+        if let Fault::Query { span: Some(span), .. } = &mut self {
+            *span = place(*span);
+        }
+        self
+    }
+
     /// The error as the rest of the workspace reports it, with line and column in `text`.
     pub fn into_error(self, text: &str) -> Error {
         match self {

@@ -89,6 +89,11 @@ pub trait PropertyGraph {
     /// All properties of a relationship that are not null.
     fn relationship_properties(&self, relationship: Relationship) -> Result<Map>;
 
+    /// The tables that the graph is read from, if some patterns can be answered by going over them.
+    fn tables(&self) -> Option<&crate::TableGraph<'_>> {
+        None
+    }
+
     /// The text that `elementId` returns.
     fn node_element_id(&self, node: Node) -> Result<String> {
         Ok(node.0.to_string())

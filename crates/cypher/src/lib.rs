@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
 mod aggregate;
+mod columnar;
 mod eval;
 mod exec;
 mod fault;
@@ -14,6 +15,7 @@ mod names;
 mod operators;
 mod plan;
 mod query;
+mod respelled;
 mod shortest;
 mod sort;
 mod tables;

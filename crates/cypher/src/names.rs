@@ -1,19 +1,21 @@
-//! Names that a query gives to labels and relationship types, and whether a graph has them.
+//! Names of labels, relationship types and properties in a query, and whether a graph has them.
 
 use std::collections::BTreeSet;
 
 use isomorph::did_you_mean;
-use isomorph::model::{Graph, LabelVocabulary};
+use isomorph::model::{Graph, KeyKind, LabelVocabulary, ValueKind};
 
 use crate::plan::Labels;
 
-/// The labels and relationship types that patterns of a query name.
+/// The labels, relationship types and properties that a query names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     /// Labels, and node types: a query does not tell them apart.
     pub labels: BTreeSet<String>,
     /// Relationship types.
     pub types: BTreeSet<String>,
+    /// Properties of nodes and relationships.
+    pub properties: BTreeSet<String>,
 }
 
 impl Names {
@@ -51,8 +53,29 @@ impl Names {
                 told.push(format!("no relationship has the type {name}{near}"));
             }
         }
+        if let Some(known) = properties(graph) {
+            for name in self.properties.iter().filter(|name| !known.contains(&name.as_str())) {
+                let near = did_you_mean(name, known.iter().copied());
+                told.push(format!("no node or relationship has the property {name}{near}"));
+            }
+        }
         told
     }
+}
+
+/// The names of all properties; `None` if they are known only after reading.
+fn properties(graph: &Graph) -> Option<BTreeSet<&str>> {
+    let keys = graph.nodes.iter().map(|ty| &ty.key).chain(graph.edges.iter().filter_map(|ty| ty.key.as_ref()));
+    let keyed = keys.filter(|key| key.kind != KeyKind::Row);
+    let mut known: BTreeSet<&str> = keyed.map(|key| key.name.as_deref().unwrap_or("key")).collect();
+    let all = graph.nodes.iter().map(|ty| &ty.properties).chain(graph.edges.iter().map(|ty| &ty.properties));
+    for property in all.flatten() {
+        if property.kind == ValueKind::Bag {
+            return None;
+        }
+        known.insert(&property.name);
+    }
+    Some(known)
 }
 
 #[cfg(test)]
@@ -60,7 +83,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::collections::BTreeMap;
 
-    use isomorph::model::{EdgeType, Key, NodeType};
+    use isomorph::model::{EdgeType, Key, NodeType, Property};
 
     use super::*;
     use crate::Query;
@@ -71,6 +94,7 @@ mod tests {
             true => LabelVocabulary::Open,
             false => LabelVocabulary::Declared(vec!["Teacher".to_owned()]),
         };
+        person.properties = vec![Property::new("name", arrow_schema::DataType::Utf8)];
         let graph = Graph { nodes: vec![person], edges: vec![EdgeType::new(0, "knows", 0)], ..Graph::default() };
         Query::parse(query, &BTreeMap::new()).unwrap().names().unknown(&graph)
     }
@@ -85,6 +109,17 @@ mod tests {
                 "no node has the type or label Pupil",
                 "no node has the type or label persn, did you mean person?",
                 "no relationship has the type knws, did you mean knows?",
+            ]
+        );
+        assert_eq!(
+            told(
+                "MATCH (a:person {nmae: 1})-[r]->(b) WHERE r.since > a.key WITH {x: 1} AS m, b RETURN m.y, b.kee",
+                false
+            ),
+            [
+                "no node or relationship has the property kee, did you mean key?",
+                "no node or relationship has the property nmae, did you mean name?",
+                "no node or relationship has the property since",
             ]
         );
         // Labels that are known only after reading may be any.

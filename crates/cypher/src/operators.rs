@@ -156,7 +156,7 @@ fn subtract(left: &Value, right: &Value) -> Result<Value> {
     })
 }
 
-fn multiply(left: &Value, right: &Value) -> Result<Value> {
+pub(crate) fn multiply(left: &Value, right: &Value) -> Result<Value> {
     Ok(match (left, right) {
         (Value::Int(a), Value::Int(b)) => Value::Int(a.checked_mul(*b).ok_or_else(|| too_large(left, "*", right))?),
         (Value::Duration(duration), factor) | (factor, Value::Duration(duration)) if number(factor).is_some() => {

@@ -244,60 +244,63 @@ pub(crate) enum SubqueryKind {
 }
 
 impl Expr {
-    /// Calls `found` with each slot that occurs, read or bound.
-    pub(crate) fn each_slot(&self, found: &mut dyn FnMut(Slot)) {
+    /// Calls `each` with each expression directly inside, except for those of patterns and subqueries.
+    pub(crate) fn each_child<'e>(&'e self, each: &mut dyn FnMut(&'e Expr)) {
         match self {
-            Expr::Const(_) | Expr::Parameter(_) => {}
-            Expr::Slot(slot) => found(*slot),
-            Expr::List(all) | Expr::Call(_, all) | Expr::Chain(all, _) => {
-                all.iter().for_each(|one| one.each_slot(found))
-            }
-            Expr::Map(entries) => entries.iter().for_each(|(_, one)| one.each_slot(found)),
+            Expr::Const(_) | Expr::Parameter(_) | Expr::Slot(_) | Expr::PatternExists(_) | Expr::Subquery(..) => {}
+            Expr::List(all) | Expr::Call(_, all) | Expr::Chain(all, _) => all.iter().for_each(each),
+            Expr::Map(entries) => entries.iter().for_each(|(_, one)| each(one)),
             Expr::MapProjection { base, entries, .. } => {
-                base.each_slot(found);
-                entries.iter().for_each(|(_, one)| one.each_slot(found));
+                each(base);
+                entries.iter().for_each(|(_, one)| each(one));
             }
             Expr::Not(one)
             | Expr::Negate(one)
             | Expr::Plus(one)
             | Expr::IsNull(one, _)
             | Expr::HasLabels(one, _)
-            | Expr::Property(one, _) => one.each_slot(found),
+            | Expr::Property(one, _)
+            | Expr::PatternComprehension { result: one, .. } => each(one),
             Expr::And(a, b) | Expr::Or(a, b) | Expr::Xor(a, b) | Expr::Binary(_, a, b) | Expr::Index(a, b) => {
-                a.each_slot(found);
-                b.each_slot(found);
+                each(a);
+                each(b);
             }
             Expr::Slice(base, from, to) => {
-                base.each_slot(found);
-                from.iter().chain(to).for_each(|one| one.each_slot(found));
+                each(base);
+                from.iter().chain(to).for_each(|one| each(one));
             }
             Expr::Case { operand, arms, otherwise } => {
-                operand.iter().chain(otherwise).for_each(|one| one.each_slot(found));
+                operand.iter().chain(otherwise).for_each(|one| each(one));
                 for (whens, then) in arms {
-                    whens.iter().for_each(|one| one.each_slot(found));
-                    then.each_slot(found);
+                    whens.iter().for_each(&mut *each);
+                    each(then);
                 }
             }
             Expr::ListComprehension { list, condition, result, .. } => {
-                list.each_slot(found);
-                condition.iter().chain(result).for_each(|one| one.each_slot(found));
+                each(list);
+                condition.iter().chain(result).for_each(|one| each(one));
             }
             Expr::Reduce { initial, list, expr, .. } => {
-                initial.each_slot(found);
-                list.each_slot(found);
-                expr.each_slot(found);
+                each(initial);
+                each(list);
+                each(expr);
             }
             Expr::Quantified { list, condition, .. } => {
-                list.each_slot(found);
-                condition.each_slot(found);
+                each(list);
+                each(condition);
             }
-            Expr::PatternExists(pattern) => pattern.each_slot(found),
-            Expr::PatternComprehension { pattern, result } => {
-                pattern.each_slot(found);
-                result.each_slot(found);
-            }
-            Expr::Subquery(_, plan) => plan.each_slot(found),
         }
+    }
+
+    /// Calls `found` with each slot that occurs, read or bound.
+    pub(crate) fn each_slot(&self, found: &mut dyn FnMut(Slot)) {
+        match self {
+            Expr::Slot(slot) => found(*slot),
+            Expr::PatternExists(pattern) | Expr::PatternComprehension { pattern, .. } => pattern.each_slot(found),
+            Expr::Subquery(_, plan) => plan.each_slot(found),
+            _ => {}
+        }
+        self.each_child(&mut |one| one.each_slot(found));
     }
 
     /// The slots that occur, without repetition.

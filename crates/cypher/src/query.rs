@@ -15,6 +15,7 @@ use crate::graph::PropertyGraph;
 use crate::lower;
 use crate::names::Names;
 use crate::plan::Plan;
+use crate::respelled::Respelled;
 use crate::value::Value;
 
 /// The longest text of a query, bytes.
@@ -30,6 +31,29 @@ pub struct Query {
     names: Names,
 }
 
+/// The text of a query, and the spelling that was parsed if it is another one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'s> {
+    text: &'s str,
+    respelled: Option<&'s Respelled>,
+}
+
+impl<'s> Source<'s> {
+    /// The text that was parsed.
+    pub(crate) fn parsed(&self) -> &'s str {
+        self.respelled.map_or(self.text, |respelled| respelled.text.as_str())
+    }
+
+    fn original(&self, span: Span) -> Span {
+        self.respelled.map_or(span, |respelled| respelled.original(span))
+    }
+
+    /// What the query says in a place of the parsed text.
+    pub(crate) fn written(&self, span: Span) -> &'s str {
+        self.original(span).text(self.text).unwrap_or_default()
+    }
+}
+
 /// How a query runs.
 #[derive(Debug)]
 pub struct Options {
@@ -41,12 +65,14 @@ pub struct Options {
     pub cancel: Cancel,
     /// The longest time that it may take.
     pub timeout: Option<Duration>,
+    /// Match every pattern from node to node, also where going over a table is faster: to compare both ways.
+    pub node_by_node: bool,
 }
 
 impl Options {
     /// No parameters, no time limit.
     pub fn new(budget: Budget) -> Self {
-        Options { parameters: BTreeMap::new(), budget, cancel: Cancel::new(), timeout: None }
+        Options { parameters: BTreeMap::new(), budget, cancel: Cancel::new(), timeout: None, node_by_node: false }
     }
 }
 
@@ -65,9 +91,18 @@ impl Query {
         let names: BTreeSet<String> = parameters.keys().cloned().collect();
         std::thread::scope(|scope| {
             let parse = || {
-                let parsed = open_cypher::parse(text).map_err(|errors| first(&errors, text))?;
+                let (parsed, respelled) = match open_cypher::parse(text) {
+                    Ok(parsed) => (parsed, None),
+                    Err(errors) => {
+                        let respelled = Respelled::of(text).ok_or_else(|| first(&errors, text))?;
+                        let parsed = open_cypher::parse(&respelled.text).map_err(|_| first(&errors, text))?;
+                        (parsed, Some(respelled))
+                    }
+                };
                 let tokens = parsed.tokens.iter().filter(|token| !token.is_trivia()).map(|token| token.span).collect();
-                let (plan, names) = lower::lower(&parsed.program, text, tokens, &names)?;
+                let source = Source { text, respelled: respelled.as_ref() };
+                let lowered = lower::lower(&parsed.program, source, tokens, &names);
+                let (plan, names) = lowered.map_err(|fault| fault.moved(|span| source.original(span)))?;
                 Ok(Query { plan, names })
             };
             let thread = std::thread::Builder::new().name("isomorph-cypher-parser".to_owned()).stack_size(STACK);
@@ -106,9 +141,10 @@ impl Query {
             now,
             random: Cell::new(seed),
             width: self.plan.width,
+            node_by_node: options.node_by_node,
         };
         let start = vec![Value::Null; self.plan.width];
-        Ok(Rows { results: Results::new(&self.plan, start), context })
+        Ok(Rows { results: Results::outermost(&self.plan, start), context })
     }
 }
 

@@ -7,6 +7,7 @@ mod columns;
 mod dataset;
 mod dictionary;
 mod index;
+mod large_integers;
 mod load;
 mod look_ups;
 mod params;
@@ -16,6 +17,7 @@ mod run;
 mod stack;
 mod term;
 mod update;
+mod visit;
 
 pub use answer::{Answer, Solutions, Triples, push_term, with_quad, write_boolean, write_solutions};
 pub use builder::Builder;

@@ -9,6 +9,8 @@ use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
+use crate::visit::parts_mut;
+
 /// Gives `variable` a value in `query`.
 ///
 /// # Errors
@@ -197,7 +199,6 @@ impl Value<'_> {
 
     fn expression(&self, expression: &mut Expression) -> Result<bool> {
         Ok(match expression {
-            Expression::NamedNode(_) | Expression::Literal(_) => false,
             Expression::Variable(variable) => {
                 let found = variable == self.variable;
                 if found {
@@ -212,38 +213,17 @@ impl Value<'_> {
                 }
                 found
             }
-            Expression::Or(left, right)
-            | Expression::And(left, right)
-            | Expression::Equal(left, right)
-            | Expression::SameTerm(left, right)
-            | Expression::Greater(left, right)
-            | Expression::GreaterOrEqual(left, right)
-            | Expression::Less(left, right)
-            | Expression::LessOrEqual(left, right)
-            | Expression::Add(left, right)
-            | Expression::Subtract(left, right)
-            | Expression::Multiply(left, right)
-            | Expression::Divide(left, right) => self.expression(left)? | self.expression(right)?,
-            Expression::In(value, list) => {
-                let used = self.expression(value)?;
-                self.list(list)? | used
+            _ => {
+                let (inside, pattern) = parts_mut(expression);
+                let mut used = false;
+                for one in inside {
+                    used |= self.expression(one)?;
+                }
+                match pattern {
+                    Some(pattern) => used | self.pattern(pattern)?,
+                    None => used,
+                }
             }
-            Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => {
-                self.expression(inner)?
-            }
-            Expression::If(condition, yes, no) => {
-                self.expression(condition)? | self.expression(yes)? | self.expression(no)?
-            }
-            Expression::Coalesce(list) | Expression::FunctionCall(_, list) => self.list(list)?,
-            Expression::Exists(pattern) => self.pattern(pattern)?,
         })
-    }
-
-    fn list(&self, list: &mut [Expression]) -> Result<bool> {
-        let mut used = false;
-        for one in list {
-            used |= self.expression(one)?;
-        }
-        Ok(used)
     }
 }

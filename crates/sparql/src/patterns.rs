@@ -6,6 +6,8 @@ use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
+use crate::visit::parts;
+
 /// Patterns beyond this number are not worth a comparison for each quad.
 const MOST: usize = 64;
 
@@ -265,37 +267,10 @@ impl Gathered {
     }
 
     fn expression(&mut self, expression: &Expression, graph: &WantedGraph) {
-        match expression {
-            Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => {}
-            Expression::Or(left, right)
-            | Expression::And(left, right)
-            | Expression::Equal(left, right)
-            | Expression::SameTerm(left, right)
-            | Expression::Greater(left, right)
-            | Expression::GreaterOrEqual(left, right)
-            | Expression::Less(left, right)
-            | Expression::LessOrEqual(left, right)
-            | Expression::Add(left, right)
-            | Expression::Subtract(left, right)
-            | Expression::Multiply(left, right)
-            | Expression::Divide(left, right) => {
-                self.expression(left, graph);
-                self.expression(right, graph);
-            }
-            Expression::In(value, list) => {
-                self.expression(value, graph);
-                list.iter().for_each(|one| self.expression(one, graph));
-            }
-            Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => {
-                self.expression(inner, graph);
-            }
-            Expression::If(condition, yes, no) => {
-                [condition, yes, no].into_iter().for_each(|one| self.expression(one, graph));
-            }
-            Expression::Coalesce(list) | Expression::FunctionCall(_, list) => {
-                list.iter().for_each(|one| self.expression(one, graph));
-            }
-            Expression::Exists(pattern) => self.pattern(pattern, graph),
+        let (inside, pattern) = parts(expression);
+        inside.into_iter().for_each(|one| self.expression(one, graph));
+        if let Some(pattern) = pattern {
+            self.pattern(pattern, graph);
         }
     }
 }

@@ -6,9 +6,11 @@ use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExp
 use spargebra::term::{GroundTerm, NamedNodePattern};
 use spargebra::{Query, SparqlParser};
 
+use crate::large_integers;
 use crate::params;
 use crate::patterns::Wanted;
 use crate::stack::on_large_stack;
+use crate::visit::{each_expression, parts};
 
 /// The longest query, in bytes.
 const LONGEST: usize = 16 << 20;
@@ -65,6 +67,7 @@ impl Question {
             let mut query = parser.parse_query(text).map_err(|error| syntax(text, &error))?;
             check_pattern(pattern_of(&query))?;
             order_columns(&mut query, text);
+            each_expression(pattern_of_mut(&mut query), &mut large_integers::constants);
             for (name, term) in &options.params {
                 let term = parse_term(term, options).map_err(|error| error.at(Place::field(name.clone())))?;
                 let name = name.strip_prefix(['?', '$']).unwrap_or(name);
@@ -155,6 +158,14 @@ fn after_select_star(text: &str) -> Option<&str> {
 }
 
 pub(crate) fn pattern_of(query: &Query) -> &GraphPattern {
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    pattern
+}
+
+pub(crate) fn pattern_of_mut(query: &mut Query) -> &mut GraphPattern {
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
@@ -368,36 +379,7 @@ fn in_pattern(pattern: &GraphPattern, depth: usize) -> Result<()> {
 
 fn in_expression(expression: &Expression, depth: usize) -> Result<()> {
     let depth = deeper(depth)?;
-    match expression {
-        Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => Ok(()),
-        Expression::Or(left, right)
-        | Expression::And(left, right)
-        | Expression::Equal(left, right)
-        | Expression::SameTerm(left, right)
-        | Expression::Greater(left, right)
-        | Expression::GreaterOrEqual(left, right)
-        | Expression::Less(left, right)
-        | Expression::LessOrEqual(left, right)
-        | Expression::Add(left, right)
-        | Expression::Subtract(left, right)
-        | Expression::Multiply(left, right)
-        | Expression::Divide(left, right) => {
-            in_expression(left, depth)?;
-            in_expression(right, depth)
-        }
-        Expression::In(value, list) => {
-            in_expression(value, depth)?;
-            list.iter().try_for_each(|one| in_expression(one, depth))
-        }
-        Expression::UnaryPlus(inner) | Expression::UnaryMinus(inner) | Expression::Not(inner) => {
-            in_expression(inner, depth)
-        }
-        Expression::If(condition, yes, no) => {
-            [condition, yes, no].into_iter().try_for_each(|one| in_expression(one, depth))
-        }
-        Expression::Coalesce(list) | Expression::FunctionCall(_, list) => {
-            list.iter().try_for_each(|one| in_expression(one, depth))
-        }
-        Expression::Exists(pattern) => in_pattern(pattern, depth),
-    }
+    let (inside, pattern) = parts(expression);
+    inside.into_iter().try_for_each(|one| in_expression(one, depth))?;
+    pattern.map_or(Ok(()), |pattern| in_pattern(pattern, depth))
 }

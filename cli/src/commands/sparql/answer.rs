@@ -17,7 +17,7 @@ use crate::args::sparql::AnswerFormat;
 use crate::args::{SparqlArgs, file_place};
 use crate::commands::Answer;
 use crate::console::{Console, Output};
-use crate::render::{Cell, Column, Screen, Table, of};
+use crate::render::{Cell, Column, Palette, Screen, Table, of};
 use crate::stdio::DASH;
 
 /// See `docs/cli-json.md`.
@@ -58,10 +58,12 @@ pub fn run(args: &SparqlArgs, formats: &Registry, console: &Console) -> Result<A
     let output = output.transpose()?;
     let graph = asked::graph(args, &question, formats, &resources, console)?;
     let namespaces = args.open.namespaces.iter().cloned().collect();
-    let printing = Printing { args, format, prefixes: Prefixes::new(&namespaces), json: console.json };
-    // A screen is made here, because it depends on standard output, and filled where the answer is found.
-    let mut screen = console.screen();
-    let (answer, rest) = question.run(&graph, args.timeout, |answer| match &output {
+    let shape = console.screen().shape();
+    let printing = Printing { args, format, prefixes: Prefixes::new(&namespaces), json: console.json, shape };
+    // What is said of a table goes to standard error: standard output has the answer and nothing else.
+    let aside = Console { aside: true, ..*console };
+    let mut screen = aside.screen();
+    let answer = question.run(&graph, args.timeout, |answer| match &output {
         None => {
             let mut out = Output::new();
             printing.print(answer, &mut out, &mut screen)
@@ -73,17 +75,10 @@ pub fn run(args: &SparqlArgs, formats: &Registry, console: &Console) -> Result<A
             Ok(printed)
         }
     })?;
-    match output {
-        None => {
-            // A table is complete before it is printed.
-            if format == AnswerFormat::Table && !rest.is_empty() {
-                console.write(|out| out.write_all(rest.as_bytes()))?;
-            }
-        }
-        Some(staging) => {
-            staging.commit(&[])?;
-        }
+    if let Some(staging) = output {
+        staging.commit(&[])?;
     }
+    aside.show(&screen)?;
     Ok(answer)
 }
 
@@ -130,12 +125,13 @@ struct Printing<'a> {
     format: AnswerFormat,
     prefixes: Prefixes,
     json: bool,
+    /// Colours and width of the terminal.
+    shape: (Palette, Option<usize>),
 }
 
 impl Printing<'_> {
-    /// Prints an answer to `out`, or returns it as the text of a screen.
-    fn print(&self, answer: sparql::Answer<'_>, out: &mut dyn Write, screen: &mut Screen) -> Result<(Answer, String)> {
-        let done = |answer: Answer| Ok((answer, String::new()));
+    /// Prints an answer to `out`. What is to be said of it goes to `screen`.
+    fn print(&self, answer: sparql::Answer<'_>, out: &mut dyn Write, screen: &mut Screen) -> Result<Answer> {
         let results = match self.format {
             AnswerFormat::Csv => Some(ResultsFormat::Csv),
             AnswerFormat::Tsv => Some(ResultsFormat::Tsv),
@@ -150,17 +146,17 @@ impl Printing<'_> {
                     out.write_all(b"\n")?;
                 }
                 out.flush()?;
-                done(Answer::Yes)
+                Ok(Answer::Yes)
             }
             (sparql::Answer::Boolean(answer), Some(format), _) => {
                 write_boolean(answer, format, out)?;
                 out.write_all(b"\n")?;
                 out.flush()?;
-                done(Answer::yes_if(answer))
+                Ok(Answer::yes_if(answer))
             }
             (sparql::Answer::Graph(triples), _, AnswerFormat::Text(syntax)) => {
                 self.graph(triples, syntax, out)?;
-                done(Answer::Yes)
+                Ok(Answer::Yes)
             }
             (sparql::Answer::Graph(triples), Some(_), _) if self.json => {
                 let triples = triples.map(|triple| triple.map(|triple| document(&triple))).collect::<Result<_>>()?;
@@ -168,16 +164,12 @@ impl Printing<'_> {
                 serde_json::to_writer_pretty(&mut *out, &document).map_err(std::io::Error::from)?;
                 out.write_all(b"\n")?;
                 out.flush()?;
-                done(Answer::Yes)
+                Ok(Answer::Yes)
             }
             (answer, _, _) => {
-                let yes = self.table(answer, screen)?;
-                let text = screen.as_str().to_owned();
-                if self.args.output.is_some() {
-                    out.write_all(text.as_bytes())?;
-                    out.flush()?;
-                }
-                Ok((yes, text))
+                let yes = self.table(answer, out, screen)?;
+                out.flush()?;
+                Ok(yes)
             }
         }
     }
@@ -192,11 +184,11 @@ impl Printing<'_> {
         Ok(())
     }
 
-    fn table(&self, answer: sparql::Answer<'_>, screen: &mut Screen) -> Result<Answer> {
+    fn table(&self, answer: sparql::Answer<'_>, out: &mut dyn Write, screen: &mut Screen) -> Result<Answer> {
         let limit = usize::try_from(self.args.limit.get()).unwrap_or(usize::MAX);
         let (head, rows, more, what) = match answer {
             sparql::Answer::Boolean(answer) => {
-                screen.line("sparql", if answer { "yes" } else { "no" });
+                writeln!(out, "{}", if answer { "yes" } else { "no" })?;
                 return Ok(Answer::yes_if(answer));
             }
             sparql::Answer::Solutions(mut solutions) => {
@@ -204,7 +196,7 @@ impl Printing<'_> {
                 let mut rows = Vec::new();
                 for solution in solutions.by_ref().take(limit) {
                     let solution = solution?;
-                    let cell = |term: &Option<Term>| term.as_ref().map(|term| self.short(term)).unwrap_or_default();
+                    let cell = |term: &Option<Term>| term.as_ref().map_or("–".to_owned(), |term| self.short(term));
                     rows.push(solution.values().iter().map(cell).collect::<Vec<_>>());
                 }
                 (head, rows, solutions.next().transpose()?.is_some(), "solution")
@@ -219,20 +211,27 @@ impl Printing<'_> {
                 (head, rows, triples.next().transpose()?.is_some(), "triple")
             }
         };
-        let count = of(rows.len() as u64, what);
-        screen.line("sparql", &if more { format!("the first {count}") } else { count });
-        let mut columns = vec![Column::stage()];
-        columns.extend((0..head.len()).map(|at| Column::text(u8::try_from(at).unwrap_or(u8::MAX))));
-        let mut table = Table::new(columns);
-        let stage = || std::iter::once(Cell::from(""));
-        table.row(stage().chain(head.iter().map(Cell::from)));
+        // Numbers are printed without quotation marks, so they can be told from texts.
+        let is_number = |text: &String| text.parse::<f64>().is_ok();
+        let columns = (0..head.len()).map(|at| match rows.iter().filter_map(|row| row.get(at)).all(is_number) {
+            true if !rows.is_empty() => Column::number(),
+            _ => Column::text(u8::try_from(at).unwrap_or(u8::MAX)),
+        });
+        let mut table = Table::new(columns.collect::<Vec<_>>());
+        table.row(head.iter().map(Cell::from));
         for row in &rows {
-            table.row(stage().chain(row.iter().map(Cell::from)));
+            table.row(row.iter().map(Cell::from));
         }
-        screen.table(&table);
+        let (palette, width) = self.shape;
+        for line in table.lines(width.filter(|_| self.args.output.is_none()), palette) {
+            writeln!(out, "{line}")?;
+        }
+        let count = of(rows.len() as u64, what);
         if more {
             let ten_times = self.args.limit.get().saturating_mul(10);
-            screen.line("", &format!("there are more: --limit {ten_times} shows more, --format has all"));
+            screen.line("answer", &format!("the first {count}; --limit {ten_times} shows more, --format has all"));
+        } else {
+            screen.line("answer", &count);
         }
         Ok(Answer::Yes)
     }

@@ -80,8 +80,11 @@ pub(super) fn call(function: Function, arguments: &[Value], cx: &Context<'_>) ->
             let scale = 10_f64.powf(second()?.trunc());
             (x * scale).round() / scale
         }
-        // Halves go up, as in Java.
-        F::Round => (x + 0.5).floor(),
+        // Halves go up, as in Java. Adding a half to x would round.
+        F::Round => {
+            let below = x.floor();
+            if x - below >= 0.5 { below + 1.0 } else { below }
+        }
         F::Sign => {
             return Ok(if x.is_nan() { Value::Float(x) } else { Value::Int(i64::from(x > 0.0) - i64::from(x < 0.0)) });
         }

@@ -191,6 +191,9 @@ impl Lowering<'_> {
                     let class = if ty == Ty::Path { Class::SyntaxError } else { Class::TypeError };
                     return Err(Fault::compile(class, "InvalidArgumentType", message, expr.span));
                 }
+                if matches!(ty, Ty::Node | Ty::Relationship) {
+                    self.names.properties.insert(key.kind.text.clone());
+                }
                 (Expr::Property(Box::new(inner), Arc::from(key.kind.text.as_str())), Ty::Any)
             }
             ExprKind::DynamicProperty { expression, key } => {

@@ -19,6 +19,7 @@ use open_cypher::ast::{
 use crate::fault::{Class, Fault, Result, UNSUPPORTED};
 use crate::names::Names;
 use crate::plan::{Aggregate, Branch, Clause, Plan, Slot};
+use crate::query::Source;
 use scope::Scope;
 use types::Ty;
 
@@ -27,7 +28,7 @@ const DEEPEST: usize = 200;
 
 /// The state of lowering one query.
 pub(crate) struct Lowering<'s> {
-    pub source: &'s str,
+    pub source: Source<'s>,
     /// Spans of all tokens that are not white space or comments.
     pub tokens: Vec<Span>,
     /// Names of parameters that have a value.
@@ -48,7 +49,7 @@ pub(crate) struct Lowering<'s> {
 /// A program becomes a plan.
 pub(crate) fn lower(
     program: &open_cypher::ast::Program,
-    source: &str,
+    source: Source<'_>,
     tokens: Vec<Span>,
     parameters: &BTreeSet<String>,
 ) -> Result<(Plan, Names)> {
@@ -92,7 +93,7 @@ impl Lowering<'_> {
     pub(crate) fn text_of(&self, span: Span) -> String {
         let first = self.tokens.partition_point(|token| token.start < span.start);
         let inside = self.tokens.iter().skip(first).take_while(|token| token.end <= span.end);
-        inside.filter_map(|token| token.text(self.source)).collect::<Vec<_>>().join(" ")
+        inside.filter_map(|token| token.text(self.source.parsed())).collect::<Vec<_>>().join(" ")
     }
 
     fn deeper<T>(&mut self, span: Span, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {

@@ -328,6 +328,7 @@ impl Lowering<'_> {
                     for entry in entries {
                         let (value, _) = self.expr(&entry.value, scope)?;
                         let key: Arc<str> = Arc::from(entry.key.kind.text.as_str());
+                        self.names.properties.insert(entry.key.kind.text.clone());
                         match later.list.and_then(|index| pattern.relationships.get_mut(index)) {
                             Some(relationship) => relationship.properties.push((key, value)),
                             None => {

@@ -44,7 +44,7 @@ impl Lowering<'_> {
                                 let message = "an expression in WITH must have an alias: expression AS name";
                                 return Err(Fault::syntax("NoExpressionAlias", message, expression.span));
                             }
-                            _ => expression.span.text(self.source).unwrap_or_default().to_owned(),
+                            _ => self.source.written(expression.span).to_owned(),
                         },
                     };
                     if items.iter().any(|one| one.name == name) {

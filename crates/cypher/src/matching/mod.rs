@@ -14,6 +14,7 @@ use crate::graph::Direction;
 use crate::plan::{Condition, Expr, Pattern, RelationshipPattern, Slot};
 use crate::shortest;
 use crate::value::{Node, Path, Relationship, Value};
+pub(crate) use order::begins_with_look_up;
 use order::order;
 pub(crate) use walk::relationships;
 use walk::{Walk, follow, list_ends, oriented, seen};

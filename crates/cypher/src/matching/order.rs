@@ -92,6 +92,14 @@ fn attach(pattern: &Pattern, kinds: Vec<(StepKind, Vec<Slot>)>) -> Vec<Step> {
     steps
 }
 
+/// Whether a look-up finds the node to begin with.
+pub(crate) fn begins_with_look_up(pattern: &Pattern, graph: &dyn PropertyGraph) -> bool {
+    let bound: Vec<bool> = pattern.nodes.iter().map(|node| node.is_bound).collect();
+    let slots = pattern.nodes.iter().map(|node| node.slot).chain(pattern.relationships.iter().map(|one| one.slot));
+    let open: Vec<Slot> = slots.collect();
+    anchor(pattern, &bound, &open, graph).is_some_and(|(_, _, find)| find.is_some())
+}
+
 type Anchor = (usize, Option<Arc<str>>, Option<(Arc<str>, Arc<Expr>)>);
 
 /// The node to begin with: one that is found by a property, else the one whose label is rarest.

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, TimeUnit};
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta};
 use isomorph::dataset::KIND;
 use isomorph::error::Place;
-use isomorph::{Error, Result};
+use isomorph::{Error, Kind, Result};
 
 use super::keys::Key;
 use crate::json::value_of_json;
@@ -33,7 +33,10 @@ pub(crate) fn key(array: &dyn Array, row: usize) -> Result<Key> {
 
 /// The value of a cell of a property.
 pub(crate) fn value(array: &dyn Array, row: usize, field: &Field) -> Result<Value> {
-    let value = plain(array, row).map_err(|error| error.at(Place::field(field.name())))?;
+    let value = plain(array, row).map_err(|error| match error.kind() {
+        Kind::Unsupported => refused(error.message().to_owned(), field.name()),
+        _ => error.at(Place::field(field.name())),
+    })?;
     match (field.metadata().get(KIND).map(String::as_str), &value) {
         (Some("json" | "bag"), Value::String(text)) => {
             if text.is_empty() {
@@ -48,6 +51,11 @@ pub(crate) fn value(array: &dyn Array, row: usize, field: &Field) -> Result<Valu
         (Some("literal"), Value::Map(map)) => Ok(map.get("value").cloned().unwrap_or_default()),
         _ => Ok(value),
     }
+}
+
+/// The error of a value that openCypher has no type for.
+pub(crate) fn refused(text: String, name: &str) -> Error {
+    Error::unsupported(text).at(Place::field(name)).hint("isomorph sql reads values of all types")
 }
 
 fn out_of_range() -> Error {
@@ -132,6 +140,8 @@ fn plain(array: &dyn Array, row: usize) -> Result<Value> {
             let utc = found.ok_or_else(out_of_range)?.naive_utc();
             Ok(Value::Temporal(match zone {
                 None => Temporal::LocalDateTime(utc),
+                // An instant in UTC is written with Z; the name of a zone follows only where it says more.
+                Some(zone) if matches!(&**zone, "UTC" | "Etc/UTC") => Temporal::DateTime(Zoned::at(utc, Zone::UTC)),
                 Some(zone) => Temporal::DateTime(Zoned::at(utc, Zone::parse(zone).unwrap_or(Zone::UTC))),
             }))
         }

@@ -8,13 +8,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
-use isomorph::dataset::{KIND, Role, Table};
+use isomorph::dataset::{Role, Table};
 use isomorph::model::{EdgeType, Way};
 use isomorph::{Error, Kind, Result};
 
+use super::batch::Element;
+use super::filter::Columns;
 use super::keys::{Key, column};
 use super::nodes::{NodeTable, question};
-use super::{Scans, cells, may_be_undirected, number, parts};
+use super::{Kept, Scans, cells, may_be_undirected, number, parts};
 use crate::graph::Direction;
 use crate::value::{Map, Node, Relationship, Value};
 
@@ -31,9 +33,9 @@ pub(crate) struct EdgeTable {
     target_column: String,
     relation_column: Option<String>,
     directed_column: Option<String>,
-    key_name: Option<String>,
     /// Columns of properties, the key included, with whether their cells hold several.
     properties: Vec<(String, bool)>,
+    filtered: Columns,
     source_table: usize,
     target_table: usize,
     relation: Option<Arc<str>>,
@@ -49,7 +51,7 @@ pub(crate) struct EdgeTable {
     from: HashMap<Node, Vec<usize>>,
     to: HashMap<Node, Vec<usize>>,
     between: HashMap<(Node, Node), Vec<usize>>,
-    single: HashMap<usize, HashMap<String, Value>>,
+    single: HashMap<usize, HashMap<String, Kept>>,
 }
 
 struct Edge {
@@ -66,18 +68,14 @@ impl EdgeTable {
             Some(table.schema().field(at).name().clone())
         };
         let is_property = |role: &Role| matches!(role, Role::Property(_) | Role::Key);
-        let properties = table.roles().iter().enumerate().filter(|(_, role)| is_property(role)).map(|(at, _)| {
-            let field = table.schema().field(at);
-            (field.name().clone(), field.metadata().get(KIND).is_some_and(|kind| kind == "bag"))
-        });
         EdgeTable {
             table: table.name().to_owned(),
             source_column: name_of(Role::Source).unwrap_or_default(),
             target_column: name_of(Role::Target).unwrap_or_default(),
             relation_column: name_of(Role::Relation),
             directed_column: name_of(Role::Directed),
-            key_name: name_of(Role::Key),
-            properties: properties.collect(),
+            properties: super::property_columns(table, is_property),
+            filtered: super::filtered(table, is_property),
             source_table: ty.source,
             target_table: ty.target,
             relation: ty.relation.fixed().map(Arc::from),
@@ -92,6 +90,49 @@ impl EdgeTable {
             between: HashMap::new(),
             single: HashMap::new(),
         }
+    }
+
+    pub(super) fn table_name(&self) -> &str {
+        &self.table
+    }
+
+    /// The node tables of source and target.
+    pub(super) fn node_tables(&self) -> (usize, usize) {
+        (self.source_table, self.target_table)
+    }
+
+    pub(super) fn may_be_undirected(&self) -> bool {
+        self.may_be_undirected
+    }
+
+    /// The relation, if it is that of all edges.
+    pub(super) fn fixed_relation(&self) -> Option<&str> {
+        self.relation.as_deref()
+    }
+
+    pub(super) fn relation_column(&self) -> Option<&str> {
+        self.relation_column.as_deref().filter(|_| self.relation.is_none())
+    }
+
+    pub(super) fn directed_column(&self) -> Option<&str> {
+        self.directed_column.as_deref()
+    }
+
+    /// The columns with the keys of source and target.
+    pub(super) fn end_columns(&self) -> (&str, &str) {
+        (&self.source_column, &self.target_column)
+    }
+
+    /// The columns that a filter may name.
+    pub(super) fn filtered(&self) -> Columns {
+        self.filtered.clone()
+    }
+
+    /// What is read of edges one after another.
+    pub(super) fn element(&self, names: &[&Arc<str>]) -> Element {
+        let mut element = Element { type_name: self.relation.clone(), ..Element::default() };
+        element.add_properties(names, &self.properties);
+        element
     }
 
     /// Whether edges can have one of the types.
@@ -259,7 +300,7 @@ impl EdgeTable {
                         let mut bytes = 160;
                         for at in first_property..batch.num_columns() {
                             let field = schema.field(at);
-                            let value = cells::value(cells::of(&batch, at)?, row, field)?;
+                            let value = Kept::of(cells::value(cells::of(&batch, at)?, row, field))?;
                             bytes += 48 + value.bytes();
                             values.insert(field.name().clone(), value);
                         }
@@ -340,7 +381,7 @@ impl EdgeTable {
 
     fn cell(&mut self, position: usize, name: &str, scans: &Scans<'_>) -> Result<Value> {
         if let Some(values) = self.single.get(&position) {
-            return Ok(values.get(name).cloned().unwrap_or_default());
+            return Kept::find(values, name);
         }
         if !self.columns.contains_key(name) {
             // Rows come in the order in which their ends were read.
@@ -371,29 +412,13 @@ impl EdgeTable {
         }
         let bags: Vec<String> =
             self.properties.iter().filter(|(_, is_bag)| *is_bag).map(|(own, _)| own.clone()).collect();
-        for bag in bags {
-            if let Value::Map(map) = self.cell(position, &bag, scans)?
-                && let Some(value) = map.get(name)
-            {
-                return Ok(value.clone());
-            }
-        }
-        Ok(Value::Null)
+        super::in_bags(name, bags.iter().map(|bag| self.cell(position, bag, scans)))
     }
 
     pub(crate) fn properties(&mut self, position: usize, scans: &Scans<'_>) -> Result<Map> {
         let mut map = Map::new();
-        debug_assert!(self.key_name.is_none() || !self.properties.is_empty(), "a key is a property");
         for (name, is_bag) in self.properties.clone() {
-            match self.cell(position, &name, scans)? {
-                Value::Null => {}
-                Value::Map(bag) if is_bag => {
-                    map.extend(bag.iter().map(|(key, value)| (Arc::clone(key), value.clone())))
-                }
-                value => {
-                    map.insert(Arc::from(name.as_str()), value);
-                }
-            }
+            super::add_property(&mut map, &name, is_bag, self.cell(position, &name, scans)?);
         }
         Ok(map)
     }

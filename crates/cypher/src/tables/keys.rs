@@ -74,6 +74,10 @@ impl Positions {
         self.keys.len()
     }
 
+    pub(crate) fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
     pub(crate) fn key(&self, position: usize) -> Option<&Key> {
         self.keys.get(position)
     }

@@ -4,15 +4,20 @@
 //! column, if a query goes over all nodes; or by look-ups of keys, for all nodes of a step together, if it starts from few. Hyperedges
 //! and groups are not visible.
 
+mod batch;
 mod cells;
 mod edges;
+mod ends;
+mod filter;
 mod keys;
 mod nodes;
+mod pass;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use isomorph::dataset::{Cancel, Dataset, TableKind};
+use isomorph::dataset::{Cancel, Dataset, KIND, Role, Table, TableKind};
 use isomorph::error::index;
 use isomorph::model;
 use isomorph::storage::{Budget, Reservation};
@@ -20,17 +25,26 @@ use isomorph::{Error, Kind, Result};
 
 use crate::graph::{Direction, Nodes, PropertyGraph};
 use crate::value::{Map, Node, Relationship, Value};
+use batch::InBatch;
 use edges::EdgeTable;
+use filter::Columns;
 use nodes::NodeTable;
+pub(crate) use pass::Pass;
 
 /// Bits of a number for the position in its table; the rest is the table.
 const POSITION: u32 = 40;
+
+/// From this table on, numbers are those of elements of batches, which passes go over.
+const FIRST_PASS: usize = (1 << 24) - (1 << 16);
 
 /// A graph of any format, for queries.
 pub struct TableGraph<'d> {
     scans: Scans<'d>,
     nodes: Vec<RefCell<NodeTable>>,
     edges: Vec<RefCell<EdgeTable>>,
+    /// The batch of each pass that is going on.
+    batches: RefCell<BTreeMap<usize, InBatch>>,
+    passes: Cell<usize>,
 }
 
 /// How tables are read.
@@ -76,7 +90,7 @@ impl<'d> TableGraph<'d> {
             }
         }
         let scans = Scans { dataset, cancel, memory: RefCell::new(budget.reserve(0)?) };
-        Ok(TableGraph { scans, nodes, edges })
+        Ok(TableGraph { scans, nodes, edges, batches: RefCell::default(), passes: Cell::new(0) })
     }
 
     fn node_table(&self, node: Node) -> Result<(&RefCell<NodeTable>, usize)> {
@@ -87,6 +101,29 @@ impl<'d> TableGraph<'d> {
     fn edge_table(&self, one: Relationship) -> Result<(&RefCell<EdgeTable>, usize)> {
         let (table, position) = parts(one.id);
         Ok((self.edges.get(table).ok_or_else(unknown)?, position))
+    }
+
+    /// A number for a pass.
+    fn new_pass(&self) -> usize {
+        let pass = self.passes.get();
+        self.passes.set((pass + 1) % (1 << 16));
+        pass
+    }
+
+    /// The batch that a pass is at.
+    fn show(&self, pass: usize, batch: InBatch) {
+        self.batches.borrow_mut().insert(pass, batch);
+    }
+
+    fn hide(&self, pass: usize) {
+        self.batches.borrow_mut().remove(&pass);
+    }
+
+    /// What `read` returns of an element of a batch; `None` for elements that are not of a batch.
+    fn in_batch<T>(&self, number: u64, read: impl FnOnce(&InBatch, usize) -> Result<T>) -> Option<Result<T>> {
+        let (table, row) = parts(number);
+        let pass = table.checked_sub(FIRST_PASS)?;
+        Some(self.batches.borrow().get(&pass).ok_or_else(unknown).and_then(|batch| read(batch, row)))
     }
 
     /// Reads what `relationships` of these nodes needs.
@@ -114,6 +151,11 @@ impl<'d> TableGraph<'d> {
 /// Table and position of a number.
 fn parts(number: u64) -> (usize, usize) {
     (index(number >> POSITION), index(number & ((1 << POSITION) - 1)))
+}
+
+/// The number of an element of the batch of a pass.
+fn in_pass(pass: usize, row: usize) -> u64 {
+    number(FIRST_PASS + pass, row)
 }
 
 fn number(table: usize, position: usize) -> u64 {
@@ -194,12 +236,22 @@ impl PropertyGraph for TableGraph<'_> {
             .sum()
     }
 
+    fn tables(&self) -> Option<&TableGraph<'_>> {
+        Some(self)
+    }
+
     fn labels(&self, node: Node) -> Result<Vec<Arc<str>>> {
+        if let Some(labels) = self.in_batch(node.0, InBatch::labels) {
+            return labels;
+        }
         let (table, position) = self.node_table(node)?;
         table.borrow_mut().labels(position, &self.scans)
     }
 
     fn has_label(&self, node: Node, label: &str) -> Result<bool> {
+        if let Some(labels) = self.in_batch(node.0, InBatch::labels) {
+            return Ok(labels?.iter().any(|one| **one == *label));
+        }
         let (table, position) = self.node_table(node)?;
         let mut table = table.borrow_mut();
         if table.name() == label {
@@ -236,16 +288,25 @@ impl PropertyGraph for TableGraph<'_> {
     }
 
     fn relationship_type(&self, one: Relationship) -> Result<Arc<str>> {
+        if let Some(relation) = self.in_batch(one.id, InBatch::relation) {
+            return relation;
+        }
         let (table, position) = self.edge_table(one)?;
         Ok(table.borrow().relation(position))
     }
 
     fn node_property(&self, node: Node, name: &str) -> Result<Value> {
+        if let Some(value) = self.in_batch(node.0, |batch, row| batch.property(row, name)) {
+            return value;
+        }
         let (table, position) = self.node_table(node)?;
         table.borrow_mut().property(position, name, &self.scans)
     }
 
     fn relationship_property(&self, one: Relationship, name: &str) -> Result<Value> {
+        if let Some(value) = self.in_batch(one.id, |batch, row| batch.property(row, name)) {
+            return value;
+        }
         let (table, position) = self.edge_table(one)?;
         table.borrow_mut().property(position, name, &self.scans)
     }
@@ -269,4 +330,88 @@ impl PropertyGraph for TableGraph<'_> {
 /// Whether edges of a type can be undirected.
 fn may_be_undirected(direction: model::Direction) -> bool {
     direction != model::Direction::Directed
+}
+
+/// A value that was read along with others. If openCypher has no type for it, that is an error only for who wants it.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    Value(Value),
+    Refused(String),
+}
+
+impl Kept {
+    fn of(value: Result<Value>) -> Result<Kept> {
+        match value {
+            Ok(value) => Ok(Kept::Value(value)),
+            Err(error) if error.kind() == Kind::Unsupported => Ok(Kept::Refused(error.message().to_owned())),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Kept::Value(value) => value.bytes(),
+            Kept::Refused(text) => text.len() as u64,
+        }
+    }
+
+    /// The value of a column among those that were kept.
+    fn find(kept: &HashMap<String, Kept>, name: &str) -> Result<Value> {
+        match kept.get(name) {
+            None => Ok(Value::Null),
+            Some(Kept::Value(value)) => Ok(value.clone()),
+            Some(Kept::Refused(text)) => Err(cells::refused(text.clone(), name)),
+        }
+    }
+}
+
+/// The columns of properties of a table, with whether their cells hold several.
+fn property_columns(table: &Table, is_property: impl Fn(&Role) -> bool) -> Vec<(String, bool)> {
+    let columns = table.roles().iter().zip(table.schema().fields()).filter(|(role, _)| is_property(role));
+    let is_bag = |field: &arrow_schema::Field| field.metadata().get(KIND).is_some_and(|kind| kind == "bag");
+    columns.map(|(_, field)| (field.name().clone(), is_bag(field))).collect()
+}
+
+/// The columns of properties whose cells are what their Arrow type says.
+fn filtered(table: &Table, is_property: impl Fn(&Role) -> bool) -> Columns {
+    let columns = table.roles().iter().zip(table.schema().fields()).filter(|(role, _)| is_property(role));
+    let plain = columns.filter(|(_, field)| !field.metadata().contains_key(KIND));
+    plain.map(|(_, field)| (field.name().clone(), field.data_type().clone())).collect()
+}
+
+/// The value of a property in the first of several bags that has it.
+fn in_bags(name: &str, bags: impl Iterator<Item = Result<Value>>) -> Result<Value> {
+    for bag in bags {
+        if let Value::Map(map) = bag?
+            && let Some(value) = map.get(name)
+        {
+            return Ok(value.clone());
+        }
+    }
+    Ok(Value::Null)
+}
+
+/// Adds what the cell of a column of properties holds.
+fn add_property(map: &mut Map, name: &str, is_bag: bool, value: Value) {
+    match value {
+        Value::Null => {}
+        Value::Map(bag) if is_bag => map.extend(bag.iter().map(|(key, value)| (Arc::clone(key), value.clone()))),
+        value => {
+            map.insert(Arc::from(name), value);
+        }
+    }
+}
+
+/// The type of a node and its own labels, sorted.
+fn labels(type_name: Option<&Arc<str>>, own: Option<&Value>) -> Vec<Arc<str>> {
+    let mut labels: Vec<Arc<str>> = type_name.into_iter().cloned().collect();
+    if let Some(Value::List(own)) = own {
+        labels.extend(own.iter().filter_map(|label| match label {
+            Value::String(text) => Some(Arc::clone(text)),
+            _ => None,
+        }));
+    }
+    labels.sort();
+    labels.dedup();
+    labels
 }

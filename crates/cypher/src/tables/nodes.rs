@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use isomorph::Result;
-use isomorph::dataset::{KIND, Role, Table};
+use isomorph::dataset::{Role, Table};
 use isomorph::error::index;
 use isomorph::model::{NodeType, Way};
 
+use super::batch::Element;
+use super::filter::Columns;
 use super::keys::{KEY_BYTES, Key, Positions, column};
-use super::{Scans, cells};
+use super::{Kept, Scans, cells};
 use crate::value::{Map, Value};
 
 /// Nodes whose properties are looked up at once, at most.
@@ -25,6 +27,7 @@ pub(crate) struct NodeTable {
     labels_column: Option<String>,
     /// Columns of properties, with whether their cells hold several.
     properties: Vec<(String, bool)>,
+    filtered: Columns,
     rows: Option<u64>,
     positions: Positions,
     /// Number of positions when all nodes became known; positions after it are ends of edges that are no rows.
@@ -36,7 +39,7 @@ pub(crate) struct NodeTable {
     /// Values by column and position, of whole columns.
     columns: HashMap<String, Vec<Value>>,
     /// All values of single nodes.
-    single: HashMap<usize, HashMap<String, Value>>,
+    single: HashMap<usize, HashMap<String, Kept>>,
 }
 
 impl NodeTable {
@@ -47,18 +50,14 @@ impl NodeTable {
         };
         let key_name = name_of(Role::Key);
         let key_column = key_name.clone().or_else(|| name_of(Role::Row)).unwrap_or_default();
-        let properties = table.roles().iter().enumerate().filter(|(_, role)| matches!(role, Role::Property(_)));
-        let properties = properties.map(|(at, _)| {
-            let field = table.schema().field(at);
-            (field.name().clone(), field.metadata().get(KIND).is_some_and(|kind| kind == "bag"))
-        });
         NodeTable {
             table: table.name().to_owned(),
             type_name: Arc::from(ty.name.as_str()),
             key_column,
             key_name,
             labels_column: name_of(Role::Labels),
-            properties: properties.collect(),
+            properties: super::property_columns(table, |role| matches!(role, Role::Property(_))),
+            filtered: super::filtered(table, |role| matches!(role, Role::Property(_) | Role::Key)),
             rows: table.rows(),
             positions: Positions::default(),
             whole: None,
@@ -67,6 +66,35 @@ impl NodeTable {
             columns: HashMap::new(),
             single: HashMap::new(),
         }
+    }
+
+    pub(super) fn table_name(&self) -> &str {
+        &self.table
+    }
+
+    pub(super) fn key_column(&self) -> &str {
+        &self.key_column
+    }
+
+    /// The keys, by position.
+    pub(super) fn keys(&self) -> &[Key] {
+        self.positions.keys()
+    }
+
+    /// The columns that a filter may name.
+    pub(super) fn filtered(&self) -> Columns {
+        self.filtered.clone()
+    }
+
+    /// What is read of nodes one after another.
+    pub(super) fn element(&self, names: &[&Arc<str>], labels: bool) -> Element {
+        let mut element = Element { type_name: Some(Arc::clone(&self.type_name)), ..Element::default() };
+        if let Some(key) = self.key_name.as_ref().filter(|key| names.iter().any(|name| ***name == ***key)) {
+            element.key = Some((key.clone(), element.column(key)));
+        }
+        element.add_properties(names, &self.properties);
+        element.labels_at = self.labels_column.as_ref().filter(|_| labels).map(|name| element.column(name));
+        element
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -193,7 +221,7 @@ impl NodeTable {
         let schema = batch.schema();
         for at in 2..batch.num_columns() {
             let field = schema.field(at);
-            let value = cells::value(cells::of(batch, at)?, row, field)?;
+            let value = Kept::of(cells::value(cells::of(batch, at)?, row, field))?;
             scans.grow(48 + value.bytes())?;
             values.insert(field.name().clone(), value);
         }
@@ -207,7 +235,7 @@ impl NodeTable {
             return Ok(values.get(position).cloned().unwrap_or_default());
         }
         if let Some(values) = self.single.get(&position) {
-            return Ok(values.get(name).cloned().unwrap_or_default());
+            return Kept::find(values, name);
         }
         if self.whole.is_none() && self.passes(scans)? {
             self.read_all(scans)?;
@@ -230,7 +258,7 @@ impl NodeTable {
             // An end of an edge may be no row; then it has no properties.
             self.single.entry(one).or_default();
         }
-        Ok(self.single.get(&position).and_then(|values| values.get(name)).cloned().unwrap_or_default())
+        self.single.get(&position).map_or(Ok(Value::Null), |values| Kept::find(values, name))
     }
 
     fn read_column(&mut self, name: &str, scans: &Scans<'_>) -> Result<()> {
@@ -258,18 +286,8 @@ impl NodeTable {
 
     /// The type and the labels, sorted.
     pub(crate) fn labels(&mut self, position: usize, scans: &Scans<'_>) -> Result<Vec<Arc<str>>> {
-        let mut labels = vec![Arc::clone(&self.type_name)];
-        if let Some(name) = self.labels_column.clone()
-            && let Value::List(own) = self.cell(position, &name, scans)?
-        {
-            labels.extend(own.iter().filter_map(|label| match label {
-                Value::String(text) => Some(Arc::clone(text)),
-                _ => None,
-            }));
-        }
-        labels.sort();
-        labels.dedup();
-        Ok(labels)
+        let own = self.labels_column.clone().map(|name| self.cell(position, &name, scans)).transpose()?;
+        Ok(super::labels(Some(&self.type_name), own.as_ref()))
     }
 
     pub(crate) fn property(&mut self, position: usize, name: &str, scans: &Scans<'_>) -> Result<Value> {
@@ -281,14 +299,7 @@ impl NodeTable {
         }
         let bags: Vec<String> =
             self.properties.iter().filter(|(_, is_bag)| *is_bag).map(|(own, _)| own.clone()).collect();
-        for bag in bags {
-            if let Value::Map(map) = self.cell(position, &bag, scans)?
-                && let Some(value) = map.get(name)
-            {
-                return Ok(value.clone());
-            }
-        }
-        Ok(Value::Null)
+        super::in_bags(name, bags.iter().map(|bag| self.cell(position, bag, scans)))
     }
 
     pub(crate) fn properties(&mut self, position: usize, scans: &Scans<'_>) -> Result<Map> {
@@ -297,15 +308,7 @@ impl NodeTable {
             map.insert(Arc::from(name.as_str()), key.value());
         }
         for (name, is_bag) in self.properties.clone() {
-            match self.cell(position, &name, scans)? {
-                Value::Null => {}
-                Value::Map(bag) if is_bag => {
-                    map.extend(bag.iter().map(|(key, value)| (Arc::clone(key), value.clone())))
-                }
-                value => {
-                    map.insert(Arc::from(name.as_str()), value);
-                }
-            }
+            super::add_property(&mut map, &name, is_bag, self.cell(position, &name, scans)?);
         }
         Ok(map)
     }

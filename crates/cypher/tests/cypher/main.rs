@@ -8,5 +8,6 @@ mod formats;
 mod gherkin;
 mod memory_graph;
 mod naive;
+mod passes;
 mod setup;
 mod tck;

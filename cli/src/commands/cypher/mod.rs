@@ -1,5 +1,7 @@
 //! `cypher`: asks a graph in openCypher.
 
+mod columns;
+
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,17 +9,18 @@ use std::time::Duration;
 
 use isomorph::convert::{Registry, Silent, TypedOptions};
 use isomorph::dataset::{Cancel, Dataset};
-use isomorph::storage::{Mode, Staging};
+use isomorph::error::Place;
+use isomorph::storage::Resources;
 use isomorph::{Error, Kind, Result};
 use isomorph_cypher::{Options, PropertyGraph, Query, Rows, TableGraph, Value, to_json, to_text, value_of_json};
 use serde_json::{Map, Value as Json};
 
 use super::{Answer, open_at};
-use crate::args::cypher::{CypherArgs, Form};
-use crate::args::file_place;
-use crate::console::{Console, Output};
+use crate::answer::{AnswerFormat, AnswerWriter, Sink};
+use crate::args::cypher::CypherArgs;
+use crate::console::Console;
 use crate::interrupt::Interrupt;
-use crate::render::{Cell, Column, Table, of};
+use crate::render::{Cell, Column, Palette, Table, of};
 
 /// How often a query that writes a file looks for an interruption.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -52,30 +55,30 @@ pub fn run(args: &CypherArgs, formats: &Registry, console: &Console) -> Result<A
         Options { parameters, timeout: args.timeout, cancel: cancel.clone(), ..Options::new(resources.budget.clone()) };
     let rows = query.run(&graph, &options).map_err(|fault| fault.into_error(&text))?;
     let asked = Asked { text: &text, query: &query, graph: &graph };
-    let form = form(args, console);
-    match &args.output {
-        None if form == Form::Table => asked.table(rows, console)?,
-        None => {
-            let mut out = Output::new();
-            asked.write(rows, form, &mut out)?;
-            out.flush()?;
-        }
-        Some(_) if form == Form::Table => {
-            return Err(Error::usage("a table is for people, not for files").hint("--format csv|json|jsonl"));
-        }
-        Some(file) => {
-            let location = file_place(file)?;
+    let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
+    let out = Sink::open(args.output.as_deref(), args.replace, format)?;
+    let (out, count) = match &args.output {
+        // Without a file, the system's signals end the program.
+        None => asked.answer(rows, format, out, &resources, console)?,
+        Some(_) => {
             let interrupt = Interrupt::listen()?;
-            let staging = Staging::file(&location, if args.replace { Mode::Replace } else { Mode::CreateNew })?;
-            let mut out = staging.create("")?;
-            let count = interrupt.outcome(watched(&interrupt, &cancel, || asked.write(rows, form, &mut out)))?;
-            out.finish()?;
-            staging.commit(&[])?;
-            let mut screen = console.screen();
-            screen.line("wrote", &format!("{file} ({})", of(count, "row")));
-            console.show(&screen)?;
-            console.document(&serde_json::json!({ "wrote": file, "rows": count }))?;
+            let work = || asked.answer(rows, format, out, &resources, console);
+            interrupt.outcome(watched(&interrupt, &cancel, work))?
         }
+    };
+    let written = out.finish()?;
+    let rows = of(count, "row");
+    let aside = Console { aside: args.output.is_none(), ..*console };
+    let mut screen = aside.screen();
+    match &args.output {
+        Some(file) => screen.line("wrote", &format!("{file} ({rows})")),
+        None => screen.line("answer", &rows),
+    };
+    if args.output.is_some() || !console.json {
+        aside.show(&screen)?;
+    }
+    if let (Some(file), Some(bytes)) = (&args.output, written.bytes) {
+        aside.document(&serde_json::json!({ "wrote": file, "rows": count, "bytes": bytes }))?;
     }
     Ok(Answer::Yes)
 }
@@ -121,21 +124,27 @@ fn parameter(text: &str) -> Result<(String, Value)> {
     let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
         return Err(Error::usage(format!("expected NAME=VALUE, found {text}")));
     };
-    let json: Option<Json> = serde_json::from_str(value).ok();
-    let value = json.map_or_else(|| Value::text(value), |json| value_of_json(&json));
+    let too_large = || {
+        let error = Error::usage(format!("{value} has a number that is no 64-bit integer or float"));
+        error.at(Place::field(name)).hint(format!("--param '{name}=\"{value}\"'    as a text"))
+    };
+    let value = match serde_json::from_str::<Json>(value) {
+        Ok(json) if exceeds(&json) => return Err(too_large()),
+        Ok(json) => value_of_json(&json),
+        Err(error) if error.to_string().starts_with("number out of range") => return Err(too_large()),
+        Err(_) => Value::text(value),
+    };
     Ok((name.trim_start_matches('$').to_owned(), value))
 }
 
-/// The form of the answer: the one that is asked for, else what the name of the output says.
-fn form(args: &CypherArgs, console: &Console) -> Form {
-    let ending = |name: &String| name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    let of_name = || match args.output.as_ref().and_then(ending).as_deref() {
-        Some("csv") => Some(Form::Csv),
-        Some("json") => Some(Form::Json),
-        Some("jsonl" | "ndjson") => Some(Form::Jsonl),
-        _ => None,
-    };
-    args.format.or_else(of_name).unwrap_or(if console.json { Form::Json } else { Form::Table })
+/// Whether an integer is beyond those of openCypher.
+fn exceeds(json: &Json) -> bool {
+    match json {
+        Json::Number(number) => number.is_u64() && !number.is_i64(),
+        Json::Array(items) => items.iter().any(exceeds),
+        Json::Object(map) => map.values().any(exceeds),
+        Json::Null | Json::Bool(_) | Json::String(_) => false,
+    }
 }
 
 /// A running query.
@@ -146,36 +155,76 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn table(&self, rows: Rows<'_, '_>, console: &Console) -> Result<()> {
-        let columns = self.query.columns();
-        let all = columns.iter().map(|_| Column::text(1));
-        let mut table = Table::new(std::iter::once(Column::stage()).chain(all).collect::<Vec<_>>());
-        table.row(std::iter::once(Cell::from("")).chain(columns.iter().map(|name| Cell::from(name.as_str()))));
-        let mut count = 0_u64;
+    /// Writes the answer, and returns the output, which is not published yet, and the number of rows.
+    fn answer(
+        &self,
+        rows: Rows<'_, '_>,
+        format: AnswerFormat,
+        mut out: Sink,
+        resources: &Resources,
+        console: &Console,
+    ) -> Result<(Sink, u64)> {
+        let count = match format {
+            AnswerFormat::Table => self.table(rows, &mut out, console)?,
+            AnswerFormat::Csv | AnswerFormat::Json | AnswerFormat::Jsonl => self.write(rows, format, &mut out)?,
+            AnswerFormat::Parquet | AnswerFormat::Arrow => {
+                // The types of columns are known when all values are.
+                let (mut kept, mut all) = (resources.budget.reserve(0)?, Vec::new());
+                for row in rows {
+                    let row = row.map_err(|fault| fault.into_error(self.text))?;
+                    kept.grow(row.iter().map(Value::bytes).sum()).map_err(|error| error.hint("--memory"))?;
+                    all.push(row);
+                }
+                let batch = columns::batch(self.query.columns(), &all, self.graph)?;
+                let mut writer = AnswerWriter::new(&batch.schema(), format, out, None, Palette::Plain)?;
+                writer.write(&batch)?;
+                return writer.finish();
+            }
+        };
+        Ok((out, count))
+    }
+
+    fn table(&self, rows: Rows<'_, '_>, out: &mut dyn Write, console: &Console) -> Result<u64> {
+        let names = self.query.columns();
+        let mut are_numbers = vec![true; names.len()];
+        let mut cells: Vec<Vec<Cell>> = Vec::new();
         for row in rows {
             let row = row.map_err(|fault| fault.into_error(self.text))?;
-            let mut cells = vec![Cell::from("")];
-            for value in &row {
-                let text = to_text(value, self.graph).map_err(|fault| fault.into_error(self.text))?;
-                cells.push(Cell::from(&text));
+            let mut texts = Vec::with_capacity(row.len());
+            for (value, is_number) in row.iter().zip(&mut are_numbers) {
+                *is_number &= matches!(value, Value::Int(_) | Value::Float(_) | Value::Null);
+                texts.push(match value {
+                    Value::Null => Cell::from("–"),
+                    value => Cell::from(&to_text(value, self.graph).map_err(|fault| fault.into_error(self.text))?),
+                });
             }
-            table.row(cells);
-            count += 1;
+            cells.push(texts);
         }
-        let mut screen = console.screen();
-        screen.line("cypher", &of(count, "row"));
-        screen.table(&table);
-        console.show(&screen)
+        let count = cells.len() as u64;
+        let columns = are_numbers.iter().enumerate().map(|(at, is_number)| match is_number {
+            true if count > 0 => Column::number(),
+            _ => Column::text(u8::try_from(at + 1).unwrap_or(u8::MAX)),
+        });
+        let mut table = Table::new(columns.collect::<Vec<_>>());
+        table.row(names.iter().map(|name| Cell::from(name.as_str())));
+        for row in cells {
+            table.row(row);
+        }
+        let (palette, width) = Console { aside: false, ..*console }.screen().shape();
+        for line in table.lines(width, palette) {
+            writeln!(out, "{line}")?;
+        }
+        Ok(count)
     }
 
     /// Writes the rows one after another; returns their number.
-    fn write(&self, rows: Rows<'_, '_>, form: Form, out: &mut dyn Write) -> Result<u64> {
+    fn write(&self, rows: Rows<'_, '_>, form: AnswerFormat, out: &mut dyn Write) -> Result<u64> {
         let columns = self.query.columns();
         let mut count = 0_u64;
         match form {
-            Form::Csv => out.write_all(line(columns.iter().map(|name| Some(name.clone()))).as_bytes())?,
-            Form::Json => out.write_all(b"[")?,
-            Form::Jsonl | Form::Table => {}
+            AnswerFormat::Csv => out.write_all(line(columns.iter().map(|name| Some(name.clone()))).as_bytes())?,
+            AnswerFormat::Json => out.write_all(b"[")?,
+            _ => {}
         }
         for row in rows {
             let row = row.map_err(|fault| fault.into_error(self.text))?;
@@ -183,7 +232,7 @@ impl Asked<'_> {
             for value in &row {
                 values.push(to_json(value, self.graph).map_err(|fault| fault.into_error(self.text))?);
             }
-            if form == Form::Csv {
+            if form == AnswerFormat::Csv {
                 let texts = row.iter().zip(&values).map(|(value, json)| match (value, json) {
                     (Value::Null, _) => Ok(None),
                     (
@@ -198,21 +247,21 @@ impl Asked<'_> {
             } else {
                 let object: Map<String, Json> = columns.iter().cloned().zip(values).collect();
                 let before: &[u8] = match (form, count) {
-                    (Form::Json, 0) => b"\n",
-                    (Form::Json, _) => b",\n",
+                    (AnswerFormat::Json, 0) => b"\n",
+                    (AnswerFormat::Json, _) => b",\n",
                     _ => b"",
                 };
                 out.write_all(before)?;
                 let text = serde_json::to_string(&object)
                     .map_err(|error| Error::new(Kind::Io, format!("a row cannot be written as JSON: {error}")))?;
                 out.write_all(text.as_bytes())?;
-                if form == Form::Jsonl {
+                if form == AnswerFormat::Jsonl {
                     out.write_all(b"\n")?;
                 }
             }
             count += 1;
         }
-        if form == Form::Json {
+        if form == AnswerFormat::Json {
             out.write_all(if count > 0 { b"\n]\n" } else { b"]\n" })?;
         }
         Ok(count)

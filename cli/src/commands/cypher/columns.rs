@@ -1,0 +1,152 @@
+//! Rows of values as columns of one type each, for files that have columns.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray, Time64NanosecondArray,
+    TimestampMicrosecondArray, TimestampNanosecondArray,
+};
+use arrow_schema::{Field, Schema};
+use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
+use isomorph::{Error, Kind, Result};
+use isomorph_cypher::{PropertyGraph, Temporal, Value, Zoned, to_json, to_text};
+
+/// Integers up to this size are floats without rounding.
+const EXACT: i64 = 1 << 53;
+
+/// The type of a column: that of all its values, or else text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Empty,
+    Bool,
+    Int,
+    Float,
+    Text,
+    Date,
+    Time,
+    Moment,
+    Instant,
+    /// Times of day with an offset, and durations.
+    Plain,
+    Json,
+}
+
+/// A batch with a column for each name. Nodes, relationships, paths, lists, maps, and values of several types are JSON.
+///
+/// # Errors
+/// If the graph cannot be read, or a time is beyond the years of 64-bit timestamps.
+pub fn batch(names: &[String], rows: &[Vec<Value>], graph: &dyn PropertyGraph) -> Result<RecordBatch> {
+    let (mut fields, mut columns) = (Vec::new(), Vec::new());
+    for (at, name) in names.iter().enumerate() {
+        let values: Vec<&Value> = rows.iter().filter_map(|row| row.get(at)).collect();
+        let column = column(&values, graph)?;
+        fields.push(Field::new(name, column.data_type().clone(), true));
+        columns.push(column);
+    }
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+        .map_err(|error| Error::new(Kind::Malformed, error.to_string()))
+}
+
+fn column(values: &[&Value], graph: &dyn PropertyGraph) -> Result<ArrayRef> {
+    let known = values.iter().filter(|value| !value.is_null());
+    let shape = known.fold(Shape::Empty, |shape, value| both(shape, shape_of(value)));
+    let is_exact = |value: &&Value| !matches!(value, Value::Int(int) if int.unsigned_abs() > EXACT.unsigned_abs());
+    let shape = if shape == Shape::Float && !values.iter().all(is_exact) { Shape::Json } else { shape };
+    let moments = || values.iter().map(|value| moment(value));
+    Ok(match shape {
+        Shape::Bool => Arc::new(BooleanArray::from_iter(values.iter().map(|value| match value {
+            Value::Bool(truth) => Some(*truth),
+            _ => None,
+        }))),
+        Shape::Int => Arc::new(Int64Array::from_iter(values.iter().map(|value| match value {
+            Value::Int(int) => Some(*int),
+            _ => None,
+        }))),
+        Shape::Float => Arc::new(Float64Array::from_iter(values.iter().map(|value| float(value)))),
+        Shape::Text | Shape::Empty => Arc::new(StringArray::from_iter(values.iter().map(|value| match value {
+            Value::String(text) => Some(text.to_string()),
+            _ => None,
+        }))),
+        Shape::Date => Arc::new(Date32Array::from_iter(values.iter().map(|value| match value {
+            Value::Temporal(Temporal::Date(date)) => {
+                let days = date.signed_duration_since(NaiveDate::default()).num_days();
+                i32::try_from(days).ok()
+            }
+            _ => None,
+        }))),
+        Shape::Time => Arc::new(Time64NanosecondArray::from_iter(values.iter().map(|value| match value {
+            Value::Temporal(Temporal::LocalTime(time)) => time.signed_duration_since(NaiveTime::MIN).num_nanoseconds(),
+            _ => None,
+        }))),
+        Shape::Moment | Shape::Instant => {
+            let zone = (shape == Shape::Instant).then_some("UTC");
+            // Microseconds where they are enough: they reach further.
+            if moments().flatten().all(|time| time.and_utc().timestamp_subsec_nanos() % 1000 == 0) {
+                let times = moments().map(|time| time.map(|time| time.and_utc().timestamp_micros()));
+                Arc::new(TimestampMicrosecondArray::from_iter(times).with_timezone_opt(zone))
+            } else {
+                let times = moments().map(|time| match time {
+                    None => Ok(None),
+                    Some(time) => time.and_utc().timestamp_nanos_opt().map(Some).ok_or_else(|| {
+                        Error::new(Kind::TooLarge, format!("{time} is beyond timestamps in nanoseconds"))
+                    }),
+                });
+                let times = times.collect::<Result<Vec<_>>>()?;
+                Arc::new(TimestampNanosecondArray::from(times).with_timezone_opt(zone))
+            }
+        }
+        Shape::Plain => texts(values, |value| to_text(value, graph).map_err(|fault| fault.into_error("")))?,
+        Shape::Json => {
+            texts(values, |value| Ok(to_json(value, graph).map_err(|fault| fault.into_error(""))?.to_string()))?
+        }
+    })
+}
+
+fn texts(values: &[&Value], text: impl Fn(&Value) -> Result<String>) -> Result<ArrayRef> {
+    let cells = values.iter().map(|value| if value.is_null() { Ok(None) } else { text(value).map(Some) });
+    Ok(Arc::new(StringArray::from(cells.collect::<Result<Vec<_>>>()?)))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "of integers that floats represent")]
+fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(float) => Some(*float),
+        Value::Int(int) => Some(*int as f64),
+        _ => None,
+    }
+}
+
+fn moment(value: &Value) -> Option<NaiveDateTime> {
+    match value {
+        Value::Temporal(Temporal::LocalDateTime(time)) => Some(*time),
+        Value::Temporal(Temporal::DateTime(Zoned { local, offset, .. })) => {
+            local.checked_sub_signed(TimeDelta::seconds(i64::from(*offset)))
+        }
+        _ => None,
+    }
+}
+
+fn shape_of(value: &Value) -> Shape {
+    match value {
+        Value::Null => Shape::Empty,
+        Value::Bool(_) => Shape::Bool,
+        Value::Int(_) => Shape::Int,
+        Value::Float(_) => Shape::Float,
+        Value::String(_) => Shape::Text,
+        Value::Temporal(Temporal::Date(_)) => Shape::Date,
+        Value::Temporal(Temporal::LocalTime(_)) => Shape::Time,
+        Value::Temporal(Temporal::LocalDateTime(_)) => Shape::Moment,
+        Value::Temporal(Temporal::DateTime(_)) => Shape::Instant,
+        Value::Temporal(Temporal::Time(..)) | Value::Duration(_) => Shape::Plain,
+        Value::List(_) | Value::Map(_) | Value::Node(_) | Value::Relationship(_) | Value::Path(_) => Shape::Json,
+    }
+}
+
+fn both(left: Shape, right: Shape) -> Shape {
+    match (left, right) {
+        (Shape::Empty, shape) | (shape, Shape::Empty) => shape,
+        (left, right) if left == right => left,
+        (Shape::Int | Shape::Float, Shape::Int | Shape::Float) => Shape::Float,
+        _ => Shape::Json,
+    }
+}

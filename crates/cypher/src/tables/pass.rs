@@ -1,0 +1,602 @@
+//! Matches of a pattern by going over tables batch by batch: see `crate::columnar`.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, RecordBatch};
+use isomorph::dataset::Batches;
+use isomorph::model::Predicate;
+
+use super::batch::{Element, InBatch};
+use super::ends::Ends;
+use super::filter::{Columns, predicate};
+use super::{TableGraph, cells, number};
+use crate::columnar::{Shape, holds_for_type, ways};
+use crate::eval::{Row, holds, set};
+use crate::exec::Context;
+use crate::fault::Result;
+use crate::graph::Direction;
+use crate::plan::{Branch, Condition, Expr, RelationshipPattern};
+use crate::value::{Node, Relationship, Value};
+
+/// The matches of the first pattern of a branch.
+pub(crate) struct Pass<'p, 'g> {
+    graph: &'g TableGraph<'g>,
+    shape: Shape<'p>,
+    /// Numbers the elements of batches.
+    id: usize,
+    /// Tables to go over, the next one last; `None` before the first look at them.
+    tables: Option<Vec<usize>>,
+    reading: Option<Reading<'p>>,
+    found: VecDeque<Found<'p>>,
+    current: Option<Found<'p>>,
+    /// The row with the match that was found last.
+    pub row: Row,
+}
+
+/// How edges of a table are met in one direction, or nodes.
+struct Way<'p> {
+    is_backward: bool,
+    mode: Mode,
+    /// Conditions that are tested for each match.
+    conditions: Rc<[&'p Expr]>,
+    reads_ends: [bool; 2],
+    /// For `Mode::Weigh`: the number of matches by position of the node.
+    weights: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// Nothing is read of a match.
+    Count,
+    /// Only the left (0) or right (1) node is.
+    Weigh(usize),
+    Rows,
+}
+
+/// A table that is being read.
+struct Reading<'p> {
+    table: usize,
+    batches: Option<Batches>,
+    element: Rc<Element>,
+    ways: Vec<Way<'p>>,
+    /// Positions of columns in a batch.
+    columns: EdgeColumns,
+    ends: [Option<Ends>; 2],
+    /// Whether edges are met in both ways, and may have one node at both ends.
+    has_loops: bool,
+    counted: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct EdgeColumns {
+    source: Option<usize>,
+    target: Option<usize>,
+    relation: Option<usize>,
+    directed: Option<usize>,
+}
+
+/// Matches that were found.
+enum Found<'p> {
+    /// So many of which nothing is read.
+    Count(u64),
+    /// The nodes at one end, with the number of matches of each.
+    Weighed {
+        side: usize,
+        table: usize,
+        weights: Vec<u64>,
+        next: usize,
+        conditions: Rc<[&'p Expr]>,
+    },
+    Rows(Box<FoundRows<'p>>),
+}
+
+struct FoundRows<'p> {
+    batch: Rc<RecordBatch>,
+    element: Rc<Element>,
+    /// The rows, if not all of them are.
+    rows: Option<Vec<u32>>,
+    next: usize,
+    /// The nodes at the ends, where they are read.
+    ends: [Vec<Node>; 2],
+    conditions: Rc<[&'p Expr]>,
+    is_shown: bool,
+}
+
+impl<'p, 'g> Pass<'p, 'g> {
+    /// A pass, if the first pattern of the branch has the shape, and the graph has tables.
+    pub(crate) fn of(branch: &'p Branch, start: &Row, cx: &Context<'g>) -> Option<Self> {
+        let graph = cx.graph.tables()?;
+        let shape = Shape::of(branch, cx.graph)?;
+        let id = graph.new_pass();
+        Some(Pass {
+            graph,
+            shape,
+            id,
+            tables: None,
+            reading: None,
+            found: VecDeque::new(),
+            current: None,
+            row: start.clone(),
+        })
+    }
+
+    /// Moves to the next match, and returns how many equal ones it stands for.
+    pub(crate) fn next(&mut self, cx: &Context<'g>) -> Result<Option<u64>> {
+        loop {
+            cx.tick()?;
+            let Some(current) = &mut self.current else {
+                match self.found.pop_front() {
+                    Some(found) => self.current = Some(found),
+                    None if self.read(cx)? => {}
+                    None => return Ok(None),
+                }
+                continue;
+            };
+            let (times, conditions) = match current {
+                Found::Count(times) => {
+                    let times = *times;
+                    self.current = None;
+                    if times == 0 {
+                        continue;
+                    }
+                    self.bind([None, None], 0);
+                    return Ok(Some(times));
+                }
+                Found::Weighed { side, table, weights, next, conditions } => {
+                    let Some(at) = weights.iter().skip(*next).position(|times| *times > 0).map(|at| at + *next) else {
+                        self.current = None;
+                        continue;
+                    };
+                    *next = at + 1;
+                    let times = weights.get(at).copied().unwrap_or_default();
+                    let node = Some(Node(number(*table, at)));
+                    let (ends, conditions) =
+                        (if *side == 0 { [node, None] } else { [None, node] }, Rc::clone(conditions));
+                    self.bind(ends, 0);
+                    (times, conditions)
+                }
+                Found::Rows(found) => {
+                    let next = found.next;
+                    let row = match &found.rows {
+                        Some(rows) => rows.get(next).map(|row| *row as usize),
+                        None => (next < found.batch.num_rows()).then_some(next),
+                    };
+                    let Some(row) = row else {
+                        self.current = None;
+                        continue;
+                    };
+                    found.next += 1;
+                    if !std::mem::replace(&mut found.is_shown, true) {
+                        let shown = InBatch { batch: Rc::clone(&found.batch), element: Rc::clone(&found.element) };
+                        self.graph.show(self.id, shown);
+                    }
+                    let ends = [0, 1].map(|side| found.ends.get(side).and_then(|nodes| nodes.get(next)).copied());
+                    let conditions = Rc::clone(&found.conditions);
+                    self.bind(ends, row);
+                    (1, conditions)
+                }
+            };
+            let mut fits = true;
+            for condition in conditions.iter() {
+                if !holds(condition, &mut self.row, cx)? {
+                    fits = false;
+                    break;
+                }
+            }
+            if fits {
+                return Ok(Some(times));
+            }
+        }
+    }
+
+    /// Writes a match into the row. What nobody reads is no null, so that it can be counted.
+    fn bind(&mut self, ends: [Option<Node>; 2], row: usize) {
+        let pattern = self.shape.pattern;
+        let id = super::in_pass(self.id, row);
+        match pattern.relationships.first() {
+            Some(one) => {
+                let relationship = Relationship { id, source: Node(0), target: Node(0) };
+                set(&mut self.row, one.slot, Value::Relationship(relationship));
+                for (node, end) in pattern.nodes.iter().zip(ends) {
+                    set(&mut self.row, node.slot, end.map_or(Value::Bool(true), Value::Node));
+                }
+            }
+            None => set(&mut self.row, self.shape.element, Value::Node(Node(id))),
+        }
+    }
+
+    /// Reads a batch, or opens a table; false if there are no more.
+    fn read(&mut self, cx: &Context<'g>) -> Result<bool> {
+        let Some(reading) = &mut self.reading else {
+            let is_edges = !self.shape.pattern.relationships.is_empty();
+            let count = if is_edges { self.graph.edges.len() } else { self.graph.nodes.len() };
+            let tables = self.tables.get_or_insert_with(|| (0..count).rev().collect());
+            let Some(table) = tables.pop() else { return Ok(false) };
+            self.reading = match self.shape.pattern.relationships.first() {
+                Some(one) => self.open_edges(table, one, cx)?,
+                None => self.open_nodes(table, cx)?,
+            };
+            return Ok(true);
+        };
+        cx.check()?;
+        let batch = reading.batches.as_mut().and_then(Iterator::next).transpose()?;
+        match batch {
+            Some(batch) => match self.shape.pattern.relationships.first() {
+                Some(one) => reading.edges(self.graph, one, batch, &mut self.found)?,
+                None => reading.nodes(batch, &mut self.found),
+            },
+            None => {
+                if let Some(mut reading) = self.reading.take() {
+                    reading.finish(&mut self.found);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// How the conditions of the pattern are tested for one way of meeting a table: those that are left, and whether any can hold.
+    /// `static_of` knows what holds for a whole table, `done` which conditions the filter of the scan has tested.
+    fn conditions(&self, static_of: &dyn Fn(&Expr) -> Option<bool>, done: &[bool]) -> Option<Vec<&'p Expr>> {
+        let mut left: Vec<&'p Condition> = Vec::new();
+        for (condition, done) in self.shape.pattern.conditions.iter().zip(done) {
+            match static_of(&condition.expr) {
+                Some(false) => return None,
+                Some(true) => {}
+                None if *done => {}
+                None => left.push(condition),
+            }
+        }
+        // What may fail waits for the others, as in other patterns.
+        left.sort_by_key(|one| !one.is_safe);
+        Some(left.into_iter().map(|one| &*one.expr).collect())
+    }
+
+    /// The conditions that a scan can test, and which they are.
+    fn filter(&self, columns: &Columns, cx: &Context<'g>) -> (Option<Predicate>, Vec<bool>) {
+        let conditions = &self.shape.pattern.conditions;
+        let translated: Vec<Option<Predicate>> =
+            conditions.iter().map(|one| predicate(&one.expr, self.shape.element, columns, cx)).collect();
+        // A condition that can fail must see the rows that it would have seen.
+        let may_fail = conditions.iter().zip(&translated).any(|(one, done)| !one.is_safe && done.is_none());
+        if may_fail {
+            return (None, vec![false; conditions.len()]);
+        }
+        let done = translated.iter().map(Option::is_some).collect();
+        let mut all: Vec<Predicate> = translated.into_iter().flatten().collect();
+        let filter = if all.len() > 1 { Some(Predicate::And(all)) } else { all.pop() };
+        (filter, done)
+    }
+
+    fn mode(&self, conditions: &[&Expr]) -> (Mode, [bool; 2]) {
+        let shape = &self.shape;
+        let slots: Vec<usize> = conditions.iter().flat_map(|expr| expr.slots()).collect();
+        if shape.pattern.relationships.is_empty() {
+            let reads = shape.reads_element || slots.contains(&shape.element);
+            let counts = !reads && shape.may_count && conditions.is_empty();
+            return (if counts { Mode::Count } else { Mode::Rows }, [false; 2]);
+        }
+        let ends = [0, 1].map(|side| {
+            let slot = shape.pattern.nodes.get(side).map(|node| node.slot);
+            shape.reads_ends.get(side) == Some(&true) || slot.is_some_and(|slot| slots.contains(&slot))
+        });
+        let mode = match ends {
+            _ if !shape.may_count || shape.reads_element || slots.contains(&shape.element) => Mode::Rows,
+            // A condition that reads nothing of a match is still a condition.
+            [false, false] if !conditions.is_empty() => Mode::Rows,
+            [false, false] => Mode::Count,
+            [true, false] => Mode::Weigh(0),
+            [false, true] => Mode::Weigh(1),
+            [true, true] => Mode::Rows,
+        };
+        (mode, ends)
+    }
+
+    fn open_nodes(&self, at: usize, cx: &Context<'g>) -> Result<Option<Reading<'p>>> {
+        let Some(cell) = self.graph.nodes.get(at) else { return Ok(None) };
+        let table = cell.borrow();
+        let static_of = |expr: &Expr| match expr {
+            Expr::HasLabels(base, labels) if matches!(**base, Expr::Slot(_)) => {
+                holds_for_type(labels, table.name(), table.has_labels())
+            }
+            _ => None,
+        };
+        let (filter, done) = self.filter(&table.filtered(), cx);
+        let Some(conditions) = self.conditions(&static_of, &done) else { return Ok(None) };
+        let (mode, _) = self.mode(&conditions);
+        let mut element = table.element(&self.shape.names, self.shape.reads_labels);
+        let mut reading = Reading::new(at);
+        if mode == Mode::Count {
+            if filter.is_none()
+                && let Some(rows) = self.graph.scans.dataset.statistics(table.table_name())?.rows.exact()
+            {
+                reading.counted = *rows;
+                return Ok(Some(reading));
+            }
+            element = table.element(&[], false);
+        }
+        if element.columns.is_empty() {
+            element.columns.push(table.key_column().to_owned());
+        }
+        reading.batches = Some(self.scan(table.table_name(), &element.columns, filter)?);
+        reading.element = Rc::new(element);
+        reading.ways = vec![Way::new(false, mode, conditions, [false; 2])];
+        Ok(Some(reading))
+    }
+
+    fn open_edges(&self, at: usize, one: &RelationshipPattern, cx: &Context<'g>) -> Result<Option<Reading<'p>>> {
+        let Some(cell) = self.graph.edges.get(at) else { return Ok(None) };
+        let table = cell.borrow();
+        if !table.may_have(&one.types) {
+            return Ok(None);
+        }
+        let (source, target) = table.node_tables();
+        let (filter, done) = self.filter(&table.filtered(), cx);
+        let (forward, backward) = ways(one.direction, table.may_be_undirected());
+        let mut found = Vec::new();
+        for is_backward in [false, true] {
+            if !(if is_backward { backward } else { forward }) {
+                continue;
+            }
+            let ends = if is_backward { [target, source] } else { [source, target] };
+            let static_of = |expr: &Expr| {
+                let Expr::HasLabels(base, labels) = expr else { return None };
+                let Expr::Slot(slot) = **base else { return None };
+                if slot == self.shape.element {
+                    return table.fixed_relation().and_then(|relation| holds_for_type(labels, relation, false));
+                }
+                let side = self.shape.pattern.nodes.iter().position(|node| node.slot == slot)?;
+                let nodes = self.graph.nodes.get(*ends.get(side)?)?.borrow();
+                holds_for_type(labels, nodes.name(), nodes.has_labels())
+            };
+            if let Some(conditions) = self.conditions(&static_of, &done) {
+                let (mode, reads) = self.mode(&conditions);
+                found.push(Way::new(is_backward, mode, conditions, reads));
+            }
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let mut reading = Reading::new(at);
+        let has_loops = source == target && found.len() > 1;
+        reading.has_loops = has_loops;
+        let is_mixed = table.directed_column().is_some() && one.direction != Direction::Both;
+        let tests_type = table.relation_column().is_some() && !one.types.is_empty();
+        let only_counts = found.iter().all(|way| way.mode == Mode::Count);
+        if only_counts
+            && !has_loops
+            && !is_mixed
+            && !tests_type
+            && filter.is_none()
+            && let Some(rows) = self.graph.scans.dataset.statistics(table.table_name())?.rows.exact()
+        {
+            reading.counted = rows.saturating_mul(found.len() as u64);
+            return Ok(Some(reading));
+        }
+        let reads_rows = found.iter().any(|way| way.mode == Mode::Rows);
+        let mut element = table.element(if reads_rows { &self.shape.names } else { &[] });
+        let wants = |is_target: bool| {
+            has_loops
+                || found.iter().any(|way| {
+                    let side = usize::from(is_target != way.is_backward);
+                    way.mode != Mode::Count && way.reads_ends.get(side) == Some(&true)
+                })
+        };
+        let mut columns = EdgeColumns::default();
+        if wants(false) {
+            columns.source = Some(element.column(table.end_columns().0));
+        }
+        if wants(true) {
+            columns.target = Some(element.column(table.end_columns().1));
+        }
+        if let Some(name) = table.relation_column().filter(|_| tests_type || reads_rows) {
+            columns.relation = Some(element.column(name));
+            element.relation_at = columns.relation;
+        }
+        if let Some(name) = table.directed_column().filter(|_| is_mixed) {
+            columns.directed = Some(element.column(name));
+        }
+        if element.columns.is_empty() {
+            element.column(table.end_columns().0);
+        }
+        for (end, of, is_wanted) in [(0, source, wants(false)), (1, target, wants(true))] {
+            // Only to find loops, keys are compared with each other.
+            let is_read = found.iter().any(|way| {
+                let side = usize::from((end == 1) != way.is_backward);
+                way.mode != Mode::Count && way.reads_ends.get(side) == Some(&true)
+            });
+            if is_wanted
+                && is_read
+                && let Some(place) = reading.ends.get_mut(end)
+            {
+                *place = Some(Ends::new(of, self.graph)?);
+            }
+        }
+        reading.batches = Some(self.scan(table.table_name(), &element.columns, filter)?);
+        (reading.element, reading.ways, reading.columns) = (Rc::new(element), found, columns);
+        Ok(Some(reading))
+    }
+
+    fn scan(&self, table: &str, columns: &[String], filter: Option<Predicate>) -> Result<Batches> {
+        let scans = &self.graph.scans;
+        let scan = scans.dataset.scan(table)?.columns(columns.iter().cloned()).cancel(scans.cancel.clone());
+        Ok(match filter {
+            Some(filter) => scan.filter(filter),
+            None => scan,
+        }
+        .batches()?)
+    }
+}
+
+impl Drop for Pass<'_, '_> {
+    fn drop(&mut self) {
+        self.graph.hide(self.id);
+    }
+}
+
+impl<'p> Way<'p> {
+    fn new(is_backward: bool, mode: Mode, conditions: Vec<&'p Expr>, reads_ends: [bool; 2]) -> Self {
+        Way { is_backward, mode, conditions: conditions.into(), reads_ends, weights: Vec::new() }
+    }
+}
+
+impl<'p> Reading<'p> {
+    fn new(table: usize) -> Self {
+        Reading {
+            table,
+            batches: None,
+            element: Rc::new(Element::default()),
+            ways: Vec::new(),
+            columns: EdgeColumns::default(),
+            ends: [None, None],
+            has_loops: false,
+            counted: 0,
+        }
+    }
+
+    fn nodes(&mut self, batch: RecordBatch, found: &mut VecDeque<Found<'p>>) {
+        let Some(way) = self.ways.first() else { return };
+        if way.mode == Mode::Count {
+            self.counted += batch.num_rows() as u64;
+            return;
+        }
+        found.push_back(Found::Rows(Box::new(FoundRows {
+            batch: Rc::new(batch),
+            element: Rc::clone(&self.element),
+            rows: None,
+            next: 0,
+            ends: [Vec::new(), Vec::new()],
+            conditions: Rc::clone(&way.conditions),
+            is_shown: false,
+        })));
+    }
+
+    fn edges(
+        &mut self,
+        graph: &TableGraph<'_>,
+        one: &RelationshipPattern,
+        batch: RecordBatch,
+        found: &mut VecDeque<Found<'p>>,
+    ) -> Result<()> {
+        let batch = Rc::new(batch);
+        let count = batch.num_rows();
+        let column = |at: Option<usize>| at.map(|at| cells::of(&batch, at)).transpose();
+        let (source, target) = (column(self.columns.source)?, column(self.columns.target)?);
+        // Rows of other types are left out.
+        let typed = match column(self.columns.relation)?.filter(|_| !one.types.is_empty()) {
+            Some(relation) => Some(of_types(relation, &one.types)?),
+            None => None,
+        };
+        let directed = column(self.columns.directed)?.and_then(|column| column.as_boolean_opt());
+        let is_directed = |row: usize| directed.is_none_or(|column| column.is_null(row) || column.value(row));
+        // A loop is met once: from its source, if that way fits.
+        let loops = match (source, target) {
+            (Some(source), Some(target)) if self.has_loops => equal_keys(source, target)?,
+            _ => Vec::new(),
+        };
+        let is_fixed = directed.is_none() && typed.is_none();
+        for at in 0..self.ways.len() {
+            let Some(way) = self.ways.get(at) else { break };
+            let is_backward = way.is_backward;
+            let rows: Option<Vec<u32>> = if is_fixed && (!is_backward || loops.is_empty()) {
+                None
+            } else {
+                let fits = |row: &u32| {
+                    let row = *row as usize;
+                    let forward = directed.is_none() || one.direction != Direction::In || !is_directed(row);
+                    let backward = directed.is_none() || one.direction != Direction::Out || !is_directed(row);
+                    let is_met =
+                        if is_backward { backward && !(forward && loops.get(row) == Some(&true)) } else { forward };
+                    is_met && typed.as_ref().is_none_or(|typed| typed.get(row) == Some(&true))
+                };
+                Some((0..u32::try_from(count).unwrap_or(u32::MAX)).filter(fits).collect())
+            };
+            let met = rows.as_ref().map_or(count, Vec::len);
+            // The side of the pattern that has the source of the edge.
+            let of_source = usize::from(is_backward);
+            let mut end = |side: usize, each: &mut dyn FnMut(usize)| -> Result<usize> {
+                let is_source = side == of_source;
+                let (keys, ends) = match (is_source, self.ends.as_mut_slice()) {
+                    (true, [ends, _]) => (source, ends),
+                    (_, [_, ends]) => (target, ends),
+                    _ => return Ok(0),
+                };
+                let (Some(keys), Some(ends)) = (keys, ends) else { return Ok(0) };
+                ends.positions(keys, rows.as_deref(), graph, each)?;
+                Ok(ends.table)
+            };
+            match way.mode {
+                Mode::Count => self.counted += met as u64,
+                Mode::Weigh(side) => {
+                    let mut weights = std::mem::take(&mut self.ways[at].weights);
+                    let before = weights.len();
+                    end(side, &mut |position| {
+                        if position >= weights.len() {
+                            weights.resize(position + 1, 0);
+                        }
+                        weights[position] += 1;
+                    })?;
+                    graph.scans.grow(size_of::<u64>() as u64 * (weights.len() - before) as u64)?;
+                    self.ways[at].weights = weights;
+                }
+                Mode::Rows => {
+                    let (reads, conditions) = (way.reads_ends, Rc::clone(&way.conditions));
+                    let mut ends = [Vec::new(), Vec::new()];
+                    for (side, nodes) in ends.iter_mut().enumerate() {
+                        if reads.get(side) == Some(&true) {
+                            let mut positions = Vec::with_capacity(met);
+                            let table = end(side, &mut |position| positions.push(position))?;
+                            nodes.extend(positions.into_iter().map(|position| Node(number(table, position))));
+                        }
+                    }
+                    found.push_back(Found::Rows(Box::new(FoundRows {
+                        batch: Rc::clone(&batch),
+                        element: Rc::clone(&self.element),
+                        rows,
+                        next: 0,
+                        ends,
+                        conditions,
+                        is_shown: false,
+                    })));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The table was read.
+    fn finish(&mut self, found: &mut VecDeque<Found<'p>>) {
+        let tables = self.ends.each_ref().map(|ends| ends.as_ref().map_or(self.table, |ends| ends.table));
+        for way in std::mem::take(&mut self.ways) {
+            if let Mode::Weigh(side) = way.mode {
+                let is_source = side == usize::from(way.is_backward);
+                let table = tables[usize::from(!is_source)];
+                let (weights, conditions) = (way.weights, way.conditions);
+                found.push_back(Found::Weighed { side, table, weights, next: 0, conditions });
+            }
+        }
+        if self.counted > 0 {
+            found.push_back(Found::Count(self.counted));
+        }
+    }
+}
+
+/// Whether each relation is one of the types.
+fn of_types(relation: &dyn Array, types: &[Arc<str>]) -> Result<Vec<bool>> {
+    let fits = |row: usize| {
+        let name = cells::key(relation, row)?.text();
+        Ok(types.iter().any(|one| **one == *name))
+    };
+    (0..relation.len()).map(fits).collect()
+}
+
+/// Whether both keys of each row are equal.
+fn equal_keys(left: &dyn Array, right: &dyn Array) -> Result<Vec<bool>> {
+    if let (Some(left), Some(right)) = (left.as_primitive_opt::<Int64Type>(), right.as_primitive_opt::<Int64Type>()) {
+        return Ok(left.values().iter().zip(right.values()).map(|(left, right)| left == right).collect());
+    }
+    (0..left.len()).map(|row| Ok(cells::key(left, row)? == cells::key(right, row)?)).collect()
+}

@@ -9,6 +9,7 @@
 
 mod conversion;
 mod cut;
+mod cypher;
 mod errors;
 mod functions;
 mod graph;

@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -201,6 +203,22 @@ class Graph:
         """
         values = [(name, _bound(name, value)) for name, value in parameters.items()]
         return Table(self._graph.sql(query, values), "sql", _Asked(Graph.sql, self, query, parameters))
+
+    def cypher(self, query: str, *, timeout: float | None = None, **parameters: object) -> Table:
+        """The answer to an openCypher query: ``g.cypher("MATCH (a:person {id: $id})-[:knows]->(b) RETURN b.id, count(*) AS n", id=7)``.
+
+        A column of values of one type has that type. Nodes, relationships, paths, lists, maps, and values of several types are JSON. The query is
+        evaluated now, and the answer is held in memory. Labels, types and properties that the graph does not have match nothing, and are
+        warned of.
+
+        :param timeout: seconds after which the query is stopped
+        :param parameters: values for ``$name`` in the query: numbers, texts, booleans, None, lists and dicts of these. They are bound, never part of the text
+        """
+        values = [(name, _as_json(name, value)) for name, value in parameters.items()]
+        answer, notes = self._graph.cypher({"query": query, "parameters": values, "timeout": timeout})
+        for note in notes:
+            warnings.warn(note, UserWarning, stacklevel=2)
+        return Table(answer, "cypher", _Asked(Graph.cypher, self, query, {"timeout": timeout, **parameters}))
 
     def sparql(
         self,
@@ -468,6 +486,32 @@ def _bound(name: str, value: object) -> str:
     if hasattr(value, "item"):
         return _bound(name, value.item())
     raise usage(f"parameter {name} is a {type(value).__name__}", "a number, a text, a boolean, a date or a time")
+
+
+def _as_json(name: str, value: object) -> str:
+    """A value for openCypher."""
+
+    def plain(value: object) -> object:
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, int):
+            if not -(2**63) <= value < 2**63:
+                raise usage(f"parameter {name} has {value}, which is no 64-bit integer", "a text")
+            return value
+        if isinstance(value, float):
+            if not math.isfinite(value):
+                raise usage(f"parameter {name} has {value}, which JSON cannot write")
+            return value
+        if isinstance(value, (list, tuple)):
+            return [plain(item) for item in value]
+        if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+            return {key: plain(item) for key, item in value.items()}
+        if hasattr(value, "item"):
+            return plain(value.item())
+        hint = "its text, and date($name) or datetime($name) in the query" if isinstance(value, (datetime.date, datetime.time)) else "a number, a text, a boolean, a list or a dict"
+        raise usage(f"parameter {name} is a {type(value).__name__}", hint)
+
+    return json.dumps(plain(value))
 
 
 def _key(key: Key) -> str:

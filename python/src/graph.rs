@@ -12,6 +12,7 @@ use isomorph::{Dataset, Location, Result, Sampled, parse_condition};
 use pyo3::prelude::*;
 
 use crate::conversion::{Origin, converted, to_json};
+use crate::cypher;
 use crate::errors::{closed, raised};
 use crate::near::{self, Asked};
 use crate::options::{Opening, Writing, destination};
@@ -340,6 +341,13 @@ impl Graph {
         let shared = Arc::clone(&self.shared);
         run(py, None, Ending::Abandoned, move |_| Sql::new(&shared, query, parameters))
             .map(|table| Table::new(Arc::new(table)))
+    }
+
+    /// A table, and notes about names that the graph does not have.
+    fn cypher(&self, py: Python<'_>, asked: cypher::Asked) -> PyResult<(Table, Vec<String>)> {
+        let shared = Arc::clone(&self.shared);
+        let (table, notes) = run(py, None, Ending::Abandoned, move |watch| cypher::answer(&shared, &asked, watch))?;
+        Ok((Table::new(Arc::new(table)), notes))
     }
 
     /// A table, or a bool.

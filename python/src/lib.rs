@@ -9,6 +9,7 @@
 
 mod conversion;
 mod cut;
+mod cypher;
 mod errors;
 mod functions;
 mod graph;
@@ -18,6 +19,7 @@ mod near;
 mod options;
 mod reader;
 mod sampled;
+mod server;
 mod sparql;
 mod sql;
 mod table;
@@ -34,6 +36,7 @@ fn _isomorph(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<lake::Lake>()?;
     module.add_class::<lake::Transaction>()?;
+    module.add_class::<server::Server>()?;
     module.add_function(wrap_pyfunction!(functions::validate, module)?)?;
     module.add_function(wrap_pyfunction!(functions::info, module)?)?;
     module.add_function(wrap_pyfunction!(functions::formats, module)?)?;

@@ -120,7 +120,8 @@ pub(crate) fn destination(path: &str) -> Result<Location> {
     }
 }
 
-fn absolute(location: Location) -> Result<Location> {
+/// The same place with an absolute path.
+pub(crate) fn absolute(location: Location) -> Result<Location> {
     match location.as_path().filter(|path| path.is_relative()) {
         None => Ok(location),
         Some(path) => Ok(Location::from_path(&std::path::absolute(path)?)),

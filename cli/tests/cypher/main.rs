@@ -259,3 +259,15 @@ fn answers_are_files_of_columns() {
         assert!(rows[0]["zoned"].as_str().unwrap().starts_with("2024-02-29T09:00:00"), "{rows}");
     }
 }
+
+#[test]
+fn instants_in_utc_are_written_with_z() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("nodes.csv"), "id,at\n1,2024-08-09T12:05:06Z\n2,\n").unwrap();
+    fs::write(home.path().join("edges.csv"), "source,target\n1,2\n").unwrap();
+    let graph = home.path().display().to_string();
+    let query = "MATCH (a) RETURN a.id AS id, a.at AS at, datetime({year: 2024, timezone: 'Europe/Berlin'}) AS named";
+    let done = ask(&[&graph, query, "--format", "csv"]);
+    let named = "2024-01-01T00:00+01:00[Europe/Berlin]";
+    assert_eq!(done.out, format!("id,at,named\n1,2024-08-09T12:05:06Z,{named}\n2,,{named}\n"), "{}", done.err);
+}

@@ -98,7 +98,8 @@ impl<'p> Shape<'p> {
         read.names.dedup();
         let may_count = before.is_empty()
             && projection.is_aggregating
-            && projection.aggregates.iter().all(|one| one.distinct || is_weighable(one.what));
+            && projection.aggregates.iter().all(|one| one.distinct || is_weighable(one.what))
+            && !projection.exprs().chain(pattern.conditions.iter().map(|one| &*one.expr)).any(is_random);
         Some(Shape {
             pattern,
             element,
@@ -187,6 +188,13 @@ fn is_count_of(one: &Aggregate, slot: Slot) -> bool {
 /// Whether equal values of an aggregate can be added at once.
 fn is_weighable(what: Aggregation) -> bool {
     matches!(what, Aggregation::CountRows | Aggregation::Count | Aggregation::Sum | Aggregation::Min | Aggregation::Max)
+}
+
+/// Whether an expression has another value each time.
+fn is_random(expr: &Expr) -> bool {
+    let mut found = matches!(expr, Expr::Call(Function::Rand, _));
+    expr.each_child(&mut |one| found |= is_random(one));
+    found
 }
 
 /// What is known of a condition on labels for all nodes of a type.

@@ -57,7 +57,8 @@ impl<'a> Context<'a> {
         if ticks.is_multiple_of(STEPS) { self.check() } else { Ok(()) }
     }
 
-    fn check(&self) -> Result<()> {
+    /// Whether the query was cancelled or takes too long.
+    pub(crate) fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
             return Err(Fault::Other(Error::new(Kind::Cancelled, "the query was cancelled")));
         }

@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod columnar;
+mod columns;
 mod eval;
 mod exec;
 mod fault;
@@ -22,6 +23,7 @@ mod tables;
 mod temporal;
 mod value;
 
+pub use columns::rows_as_columns;
 pub use fault::{Class, Fault, Result};
 pub use graph::{Direction, Nodes, PropertyGraph};
 pub use json::{to_json, to_text, value_of_json};

@@ -222,6 +222,7 @@ impl<'p, 'g> Pass<'p, 'g> {
             };
             return Ok(true);
         };
+        cx.check()?;
         let batch = reading.batches.as_mut().and_then(Iterator::next).transpose()?;
         match batch {
             Some(batch) => match self.shape.pattern.relationships.first() {
@@ -275,8 +276,8 @@ impl<'p, 'g> Pass<'p, 'g> {
         let slots: Vec<usize> = conditions.iter().flat_map(|expr| expr.slots()).collect();
         if shape.pattern.relationships.is_empty() {
             let reads = shape.reads_element || slots.contains(&shape.element);
-            let mode = if reads || !shape.may_count { Mode::Rows } else { Mode::Count };
-            return (mode, [false; 2]);
+            let counts = !reads && shape.may_count && conditions.is_empty();
+            return (if counts { Mode::Count } else { Mode::Rows }, [false; 2]);
         }
         let ends = [0, 1].map(|side| {
             let slot = shape.pattern.nodes.get(side).map(|node| node.slot);
@@ -284,6 +285,8 @@ impl<'p, 'g> Pass<'p, 'g> {
         });
         let mode = match ends {
             _ if !shape.may_count || shape.reads_element || slots.contains(&shape.element) => Mode::Rows,
+            // A condition that reads nothing of a match is still a condition.
+            [false, false] if !conditions.is_empty() => Mode::Rows,
             [false, false] => Mode::Count,
             [true, false] => Mode::Weigh(0),
             [false, true] => Mode::Weigh(1),
@@ -529,12 +532,14 @@ impl<'p> Reading<'p> {
                 Mode::Count => self.counted += met as u64,
                 Mode::Weigh(side) => {
                     let mut weights = std::mem::take(&mut self.ways[at].weights);
+                    let before = weights.len();
                     end(side, &mut |position| {
                         if position >= weights.len() {
                             weights.resize(position + 1, 0);
                         }
                         weights[position] += 1;
                     })?;
+                    graph.scans.grow(size_of::<u64>() as u64 * (weights.len() - before) as u64)?;
                     self.ways[at].weights = weights;
                 }
                 Mode::Rows => {

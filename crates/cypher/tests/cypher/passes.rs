@@ -74,7 +74,16 @@ fn question() -> impl Strategy<Value = String> {
         .prop_map(|(left, (open, close), types, right, conditions, rest)| {
             finish(format!("MATCH (x{left}){open}r{types}{close}(y{right})"), &conditions, rest)
         });
-    let node = (label(), vec_of(prop_oneof![condition("x"), Just("x:B".to_owned())]), of_node())
+    let node = (
+        label(),
+        vec_of(prop_oneof![
+            condition("x"),
+            Just("x:B".to_owned()),
+            Just("1 = 2".to_owned()),
+            Just("$one = 1".to_owned())
+        ]),
+        of_node(),
+    )
         .prop_map(|(label, conditions, rest)| finish(format!("MATCH (x{label})"), &conditions, rest));
     prop_oneof![3 => edge, 1 => node]
 }
@@ -84,8 +93,20 @@ fn vec_of(one: impl Strategy<Value = String>) -> impl Strategy<Value = Vec<Strin
 }
 
 fn of_both() -> impl Strategy<Value = String> {
-    select(vec!["x.p = y.p", "type(r) = 'rel'", "x:A OR y:B", "r:rel", "x = y", "r.p <> x.q", "startNode(r) = x"])
-        .prop_map(str::to_owned)
+    select(vec![
+        "x.p = y.p",
+        "type(r) = 'rel'",
+        "x:A OR y:B",
+        "r:rel",
+        "x = y",
+        "r.p <> x.q",
+        "startNode(r) = x",
+        "1 = 2",
+        "$one = 1",
+        "null",
+        "$a = x.p",
+    ])
+    .prop_map(str::to_owned)
 }
 
 fn finish(mut text: String, conditions: &[String], rest: &str) -> String {
@@ -131,7 +152,7 @@ fn of_edge() -> impl Strategy<Value = &'static str> {
         "RETURN x.p AS p, sum(1) AS n, count(y) AS m",
         "RETURN x.p AS a, r.q AS b, y.p AS c",
         "RETURN r.p AS p ORDER BY p LIMIT 3",
-        "RETURN x AS x, count(*) AS n",
+        "RETURN elementId(x) AS x, count(*) AS n",
         "RETURN DISTINCT type(r) AS t, labels(x) AS l",
         "RETURN r.p AS p, properties(x) AS x, elementId(y) AS y",
         "RETURN count(DISTINCT r)",

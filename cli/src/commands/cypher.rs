@@ -1,7 +1,5 @@
 //! `cypher`: asks a graph in openCypher.
 
-mod columns;
-
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +10,9 @@ use isomorph::dataset::{Cancel, Dataset};
 use isomorph::error::Place;
 use isomorph::storage::Resources;
 use isomorph::{Error, Kind, Result};
-use isomorph_cypher::{Options, PropertyGraph, Query, Rows, TableGraph, Value, to_json, to_text, value_of_json};
+use isomorph_cypher::{
+    Options, PropertyGraph, Query, Rows, TableGraph, Value, rows_as_columns, to_json, to_text, value_of_json,
+};
 use serde_json::{Map, Value as Json};
 
 use super::{Answer, open_at};
@@ -168,14 +168,8 @@ impl Asked<'_> {
             AnswerFormat::Table => self.table(rows, &mut out, console)?,
             AnswerFormat::Csv | AnswerFormat::Json | AnswerFormat::Jsonl => self.write(rows, format, &mut out)?,
             AnswerFormat::Parquet | AnswerFormat::Arrow => {
-                // The types of columns are known when all values are.
-                let (mut kept, mut all) = (resources.budget.reserve(0)?, Vec::new());
-                for row in rows {
-                    let row = row.map_err(|fault| fault.into_error(self.text))?;
-                    kept.grow(row.iter().map(Value::bytes).sum()).map_err(|error| error.hint("--memory"))?;
-                    all.push(row);
-                }
-                let batch = columns::batch(self.query.columns(), &all, self.graph)?;
+                let (names, budget) = (self.query.columns(), &resources.budget);
+                let batch = rows_as_columns(rows, names, self.text, self.graph, budget)?;
                 let mut writer = AnswerWriter::new(&batch.schema(), format, out, None, Palette::Plain)?;
                 writer.write(&batch)?;
                 return writer.finish();

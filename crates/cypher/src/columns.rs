@@ -1,15 +1,21 @@
-//! Rows of values as columns of one type each, for files that have columns.
+//! Rows of values as columns of one type each, for files of columns and for dataframes.
 
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray, Time64NanosecondArray,
-    TimestampMicrosecondArray, TimestampNanosecondArray,
+    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray,
+    Time64NanosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray,
 };
 use arrow_schema::{Field, Schema};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
+use isomorph::storage::Budget;
 use isomorph::{Error, Kind, Result};
-use isomorph_cypher::{PropertyGraph, Temporal, Value, Zoned, to_json, to_text};
+
+use crate::graph::PropertyGraph;
+use crate::json::{to_json, to_text};
+use crate::query::Rows;
+use crate::temporal::{Temporal, Zoned};
+use crate::value::Value;
 
 /// Integers up to this size are floats without rounding.
 const EXACT: i64 = 1 << 53;
@@ -31,19 +37,35 @@ enum Shape {
     Json,
 }
 
-/// A batch with a column for each name. Nodes, relationships, paths, lists, maps, and values of several types are JSON.
+/// All rows as a batch with a column for each name: the columns of the query `text`. Values of one type have that type, integers
+/// beside floats are floats if none is rounded; nodes, relationships, paths, lists, maps, and values of several types are JSON. The
+/// types of columns are known when all values are, so the rows are held, within the budget.
 ///
 /// # Errors
-/// If the graph cannot be read, or a time is beyond the years of 64-bit timestamps.
-pub fn batch(names: &[String], rows: &[Vec<Value>], graph: &dyn PropertyGraph) -> Result<RecordBatch> {
+/// Those of the rows; if the graph cannot be read; [`Kind::TooLarge`] if the rows do not fit into the budget, or if a time is
+/// beyond the years of 64-bit timestamps.
+pub fn rows_as_columns(
+    rows: Rows<'_, '_>,
+    names: &[String],
+    text: &str,
+    graph: &dyn PropertyGraph,
+    budget: &Budget,
+) -> Result<RecordBatch> {
+    let (mut kept, mut all) = (budget.reserve(0)?, Vec::new());
+    for row in rows {
+        let row = row.map_err(|fault| fault.into_error(text))?;
+        kept.grow(row.iter().map(Value::bytes).sum()).map_err(|error| error.hint("--memory"))?;
+        all.push(row);
+    }
     let (mut fields, mut columns) = (Vec::new(), Vec::new());
     for (at, name) in names.iter().enumerate() {
-        let values: Vec<&Value> = rows.iter().filter_map(|row| row.get(at)).collect();
+        let values: Vec<&Value> = all.iter().filter_map(|row| row.get(at)).collect();
         let column = column(&values, graph)?;
         fields.push(Field::new(name, column.data_type().clone(), true));
         columns.push(column);
     }
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+    let options = RecordBatchOptions::new().with_row_count(Some(all.len()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
         .map_err(|error| Error::new(Kind::Malformed, error.to_string()))
 }
 

@@ -147,7 +147,7 @@ fn ranks_and_components_are_answers() {
     assert!(home.run(&["rank", ring, "--damping", "2"]).exits(2).err.contains("from 0 to 1"));
     let parts = home.run(&["components", ring, "--format", "csv"]).exits(0);
     let sizes: Vec<&str> = parts.out.lines().map(|line| line.rsplitn(3, ',').last().unwrap()).collect();
-    assert_eq!(sizes, ["component,nodes", "1,5", "2,2", "3,1"]);
+    assert_eq!(sizes, ["\"component\",\"nodes\"", "1,5", "2,2", "3,1"]);
     assert!(parts.err.contains("3 components of 8 nodes, 10 edges · the largest has 5 (62.5 %)"), "{}", parts.err);
     let each = home.run(&["components", ring, "--each", "--format", "jsonl"]).exits(0).out;
     let of: Vec<u64> = each

@@ -56,7 +56,7 @@ fn flags_reach_each_query() {
     let (home, social) = (Home::new(), social());
     let csv =
         fed(&home, &["shell", &social, "--", "--format", "csv"], "select 1 as a, 2 as b;\nselect 3 as c;\n").exits(0);
-    assert_eq!(csv.out, "a,b\n1,2\nc\n3\n");
+    assert_eq!(csv.out, "\"a\",\"b\"\n1,2\n\"c\"\n3\n");
     let json = fed(&home, &["shell", &social, "--json"], "select 1 as a;\n").exits(0);
     assert_eq!(json.out.replace(['\n', ' '], ""), "[{\"a\":1}]");
 }

@@ -90,8 +90,11 @@ pub fn components(source: &Arc<dyn Source>, job: &Job<'_>) -> Result<Components>
     Ok(Components { each: values(nodes, Values::Counts(numbers), "component", relations), sizes })
 }
 
+/// The size of each component, and its first node.
+pub(crate) type Sizes = Vec<(u64, u32)>;
+
 /// Numbers components from 1 by their size: of each node the number of its component, and of each component its size and first node.
-pub(crate) fn by_size(mut roots: Array<u32>, resources: &Resources) -> Result<(Array<u32>, Vec<(u64, u32)>)> {
+pub(crate) fn by_size(mut roots: Array<u32>, resources: &Resources) -> Result<(Array<u32>, Sizes)> {
     let mut counts: Array<u32> = Array::zeros(roots.len() as u64, 0, resources)?;
     for root in roots.iter() {
         if let Some(count) = counts.get_mut(*root as usize) {
@@ -100,7 +103,7 @@ pub(crate) fn by_size(mut roots: Array<u32>, resources: &Resources) -> Result<(A
     }
     let found = counts.iter().filter(|count| **count > 0).count();
     let _held = resources.budget.reserve(16 * found as u64)?;
-    let mut sizes: Vec<(u64, u32)> = counts
+    let mut sizes: Sizes = counts
         .iter()
         .zip(0..)
         .filter(|(count, _)| **count > 0)

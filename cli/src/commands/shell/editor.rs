@@ -240,12 +240,13 @@ fn letter(first: u8, input: &mut dyn Read) -> Result<Option<char>> {
         0..0x80 => 1,
         0xc0..0xe0 => 2,
         0xe0..0xf0 => 3,
-        0xf0.. => 4,
+        0xf0..0xf5 => 4,
         _ => return Ok(None),
     };
     let mut bytes = vec![first];
     while bytes.len() < length {
-        bytes.extend(byte(input)?);
+        let Some(next) = byte(input)? else { return Ok(None) };
+        bytes.push(next);
     }
     Ok(std::str::from_utf8(&bytes).ok().and_then(|text| text.chars().next()))
 }

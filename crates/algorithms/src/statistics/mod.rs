@@ -222,9 +222,17 @@ fn sketches(source: &Arc<dyn Source>, job: &Job<'_>) -> BTreeMap<(bool, usize), 
     let all = graph.nodes.iter().map(|ty| columns_of(ty.properties.len())).sum::<usize>()
         + graph.edges.iter().map(|ty| columns_of(ty.properties.len())).sum::<usize>();
     let of = |table: &isomorph_dataset::Table| {
+        // Edges that are not walked are not read.
+        let is_read = |ty: &&isomorph_model::EdgeType| match (ty.relation.fixed(), job.relations) {
+            (Some(name), Some(relations)) => relations.contains(name),
+            _ => true,
+        };
         let (key, properties, place) = match table.kind() {
             TableKind::Nodes(at) => graph.nodes.get(at).map(|ty| (Some(&ty.key), &ty.properties, (false, at))),
-            TableKind::Edges(at) => graph.edges.get(at).map(|ty| (ty.key.as_ref(), &ty.properties, (true, at))),
+            TableKind::Edges(at) => {
+                let ty = graph.edges.get(at).filter(is_read);
+                ty.map(|ty| (ty.key.as_ref(), &ty.properties, (true, at)))
+            }
             _ => None,
         }?;
         let key = key.filter(|key| key.kind != KeyKind::Row);

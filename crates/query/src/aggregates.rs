@@ -139,11 +139,11 @@ impl AggregateUDFImpl for Exactly {
         match self.kind {
             _ if args.is_distinct => Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args))),
             Kind::Sum if self.is_whole(args.return_type()) => self.accumulator(args),
-            Kind::Sum | Kind::Mean if is_float => {
-                Ok(Box::new(Sliding::new(self.kind == Kind::Mean)))
-            }
+            Kind::Sum | Kind::Mean if is_float => Ok(Box::new(Sliding::new(self.kind == Kind::Mean))),
             Kind::Sum | Kind::Mean => self.inner.create_sliding_accumulator(args),
-            Kind::Percentile | Kind::Anew => Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args))),
+            Kind::Percentile | Kind::Anew => {
+                Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args)))
+            }
         }
     }
 

@@ -176,9 +176,9 @@ pub(crate) fn of_plan(
         Some(name) => {
             let (name, functions) = (name.to_lowercase(), functions());
             let near = did_you_mean(&name, functions.iter().map(String::as_str));
-            Error::usage(format!("there is no function {name}{near}")).at(error.place().clone()).hint(
-                "select distinct routine_name from information_schema.routines order by 1    all functions",
-            )
+            Error::usage(format!("there is no function {name}{near}"))
+                .at(error.place().clone())
+                .hint("select distinct routine_name from information_schema.routines order by 1    all functions")
         }
         None => error,
     }

@@ -129,11 +129,8 @@ fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             match (is_zero, <[Expr; 2]>::try_from(args)) {
                 (true, Ok([value, other])) => {
                     let then = ScalarValue::try_from(&value.get_type(schema)?)?;
-                    let when = Expr::BinaryExpr(BinaryExpr::new(
-                        Box::new(value.clone()),
-                        Operator::Eq,
-                        Box::new(other),
-                    ));
+                    let when =
+                        Expr::BinaryExpr(BinaryExpr::new(Box::new(value.clone()), Operator::Eq, Box::new(other)));
                     let when_then_expr = vec![(Box::new(when), Box::new(Expr::Literal(then, None)))];
                     yes(Expr::Case(Case { expr: None, when_then_expr, else_expr: Some(Box::new(value)) }))
                 }
@@ -188,7 +185,9 @@ fn binary(left: Expr, op: Operator, right: Expr, schema: &DFSchema) -> Result<Tr
     let [left, right] = [left, right].map(|side| moment(side, schema));
     // Rows are compared field by field.
     let [left, right] = [left, right].map(|side| match side {
-        Expr::ScalarFunction(ScalarFunction { func, args }) if matches!(func.name(), "struct" | "row" | "named_struct") => {
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if matches!(func.name(), "struct" | "row" | "named_struct") =>
+        {
             let args = args.into_iter().map(|one| zero(one, schema)).collect();
             Expr::ScalarFunction(ScalarFunction { func, args })
         }

@@ -7,11 +7,11 @@ use arrow_array::types::{
     Date32Type, Decimal128Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType,
 };
-use arrow_array::{Array, ArrayRef, Float64Array, TimestampNanosecondArray};
+use arrow_array::{Array, ArrayRef, Float64Array, TimestampMicrosecondArray, TimestampNanosecondArray};
 use arrow_schema::{DataType, TimeUnit};
 use datafusion::arrow::compute::kernels::numeric::{add, mul, neg, sub};
 use datafusion::common::utils::normalize_float_zero;
-use datafusion::common::{Result, internal_err};
+use datafusion::common::{Result, internal_err, plan_err};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
@@ -33,6 +33,8 @@ enum Does {
     Nanoseconds,
     /// The float that is nearest to a decimal.
     Nearest,
+    /// The begin of the year, month … of a date, as a time.
+    Begin,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -61,6 +63,7 @@ function! {
     ZERO = Zero of 1;
     NANOSECONDS = Nanoseconds of 1;
     NEAREST = Nearest of 1;
+    BEGIN = Begin of 2;
 }
 
 /// `left op right` of integers of one type, with an error for what the type does not hold.
@@ -99,6 +102,11 @@ pub(crate) fn nearest_float(value: Expr) -> Expr {
     NEAREST.call(vec![value])
 }
 
+/// The begin of the year, month … of a date.
+pub(crate) fn begin(of: Expr, date: Expr) -> Expr {
+    BEGIN.call(vec![of, date])
+}
+
 impl ScalarUDFImpl for Function {
     fn name(&self) -> &str {
         match self.does {
@@ -109,6 +117,7 @@ impl ScalarUDFImpl for Function {
             Does::Zero => "without_sign_of_zero",
             Does::Nanoseconds => "in_nanoseconds",
             Does::Nearest => "nearest_float",
+            Does::Begin => "begin_of_date",
         }
     }
 
@@ -123,6 +132,7 @@ impl ScalarUDFImpl for Function {
             }
             (Does::Nanoseconds, _) => DataType::Timestamp(TimeUnit::Nanosecond, None),
             (Does::Nearest, _) => DataType::Float64,
+            (Does::Begin, _) => DataType::Timestamp(TimeUnit::Microsecond, None),
             (_, Some(own)) => own.clone(),
             (_, None) => return internal_err!("{} of nothing", self.name()),
         })
@@ -144,6 +154,10 @@ impl ScalarUDFImpl for Function {
                 }
                 other => internal_err!("{other} is no decimal"),
             }),
+            (Does::Begin, [ColumnarValue::Scalar(of), date]) => {
+                let of = of.try_as_str().flatten().unwrap_or_default().to_lowercase();
+                each(date, &|dates| begins(&of, dates))
+            }
             _ => internal_err!("{} of {} arguments", self.name(), args.args.len()),
         }
     }
@@ -157,6 +171,45 @@ fn each(value: &ColumnarValue, change: &dyn Fn(&ArrayRef) -> Result<ArrayRef>) -
             datafusion::common::ScalarValue::try_from_array(&array, 0).map(ColumnarValue::Scalar)
         }
     }
+}
+
+fn begins(of: &str, dates: &ArrayRef) -> Result<ArrayRef> {
+    const DAY: i64 = 86_400_000_000;
+    let first: fn(i64) -> i64 = match of {
+        "year" => |day| days_of(civil(day).0, 1),
+        "quarter" => |day| days_of(civil(day).0, (civil(day).1 - 1) / 3 * 3 + 1),
+        "month" => |day| days_of(civil(day).0, civil(day).1),
+        // 1970-01-01 was a Thursday, and a week begins with Monday.
+        "week" => |day| day - (day + 3).rem_euclid(7),
+        "day" | "hour" | "minute" | "second" | "millisecond" | "microsecond" => |day| day,
+        other => {
+            return plan_err!("date_trunc of {other:?} is not supported: year, quarter, month, week, day are");
+        }
+    };
+    let times: TimestampMicrosecondArray =
+        dates.as_primitive::<Date32Type>().unary(|day| first(i64::from(day)).saturating_mul(DAY));
+    Ok(Arc::new(times))
+}
+
+/// The year and month of a day since 1970, see Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+fn civil(day: i64) -> (i64, i64) {
+    let day = day + 719_468;
+    let era = day.div_euclid(146_097);
+    let of_era = day.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (year + era * 400 + i64::from(month <= 2), month)
+}
+
+/// The day since 1970 with which a month begins.
+fn days_of(year: i64, month: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
 fn nanoseconds(array: &ArrayRef) -> Result<ArrayRef> {
@@ -179,4 +232,23 @@ fn nanoseconds(array: &ArrayRef) -> Result<ArrayRef> {
         DataType::Timestamp(_, Some(zone)) => Arc::new(times.with_timezone(Arc::clone(zone))),
         _ => Arc::new(times),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_begin_with_days() {
+        assert_eq!((days_of(1970, 1), days_of(1970, 3), days_of(2000, 3)), (0, 59, 11_017));
+        let mut before = (civil(-800_000), -800_000);
+        for day in -799_999..800_000 {
+            let month = civil(day);
+            if month != before.0 {
+                assert_eq!(days_of(month.0, month.1), day, "{month:?}");
+                assert!((28..=31).contains(&(day - before.1)) || before.1 == -800_000, "{month:?}");
+                before = (month, day);
+            }
+        }
+    }
 }

@@ -16,6 +16,35 @@ pub(crate) struct Labels {
 impl Labels {
     /// The names that `statement` suggests, as it is written.
     pub fn of(statement: &Statement) -> Self {
+        Labels::with(statement, &|item| match item {
+            SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => Some(None),
+            SelectItem::UnnamedExpr(expression) => {
+                let text = expression.to_string();
+                // It may be several columns.
+                if text.to_lowercase().contains("unnest") { None } else { Some(Some(text)) }
+            }
+            SelectItem::ExprWithAlias { .. } => Some(None),
+            _ => None,
+        })
+    }
+
+    /// These, and the names of columns in `resolved`, the same statement with the names of tables.
+    pub fn or_columns_of(self, resolved: &Statement) -> Self {
+        let names = Labels::with(resolved, &|item| match item {
+            SelectItem::UnnamedExpr(Expr::Identifier(name)) => Some(Some(name.value.clone())),
+            SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. } => Some(None),
+            _ => None,
+        });
+        if (names.first.len(), names.last.len()) != (self.first.len(), self.last.len()) {
+            return self;
+        }
+        let or = |own: Vec<Option<String>>, other: Vec<Option<String>>| {
+            own.into_iter().zip(other).map(|(own, other)| own.or(other)).collect()
+        };
+        Labels { first: or(self.first, names.first), last: or(self.last, names.last), ..self }
+    }
+
+    fn with(statement: &Statement, label: &dyn Fn(&SelectItem) -> Option<Option<String>>) -> Self {
         let Statement::Query(query) = statement else { return Labels::default() };
         let mut body = &*query.body;
         let select = loop {
@@ -25,16 +54,6 @@ impl Labels {
                 SetExpr::Query(query) => body = &query.body,
                 _ => return Labels { is_open: true, ..Labels::default() },
             }
-        };
-        let label = |item: &SelectItem| match item {
-            SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => Some(None),
-            SelectItem::UnnamedExpr(expression) => {
-                let text = expression.to_string();
-                // It may be several columns.
-                if text.to_lowercase().contains("unnest") { None } else { Some(Some(text)) }
-            }
-            SelectItem::ExprWithAlias { .. } => Some(None),
-            _ => None,
         };
         let first: Vec<_> = select.projection.iter().map_while(label).collect();
         let is_open = first.len() < select.projection.len();

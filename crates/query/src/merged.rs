@@ -134,7 +134,8 @@ impl Merger<'_> {
                 let is_empty = table.columns.as_ref().is_some_and(|own| own.iter().all(|c| table.merged.contains(c)));
                 if !is_empty {
                     let except: Vec<String> = table.merged.iter().map(|name| quoted(name)).collect();
-                    let except = if except.is_empty() { String::new() } else { format!(" except ({})", except.join(", ")) };
+                    let except =
+                        if except.is_empty() { String::new() } else { format!(" except ({})", except.join(", ")) };
                     all.push(format!("{}.*{except}", table.qualifier));
                 }
             }
@@ -144,14 +145,35 @@ impl Merger<'_> {
             merged.extend(own);
         }
         let items = std::mem::take(&mut select.projection);
-        for item in items {
+        // Beside `x.id` no other column can be called `id`.
+        let is_taken = |name: &str| {
+            items.iter().any(|item| match item {
+                SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => {
+                    names.last().is_some_and(|last| last.value == name)
+                }
+                SelectItem::QualifiedWildcard(..) => true,
+                _ => false,
+            })
+        };
+        let named: Vec<&Merged> = merged.iter().filter(|own| !is_taken(&own.name)).collect();
+        let is_named = |name: &str| named.iter().any(|own| own.name == name);
+        let renamed: Vec<bool> = items
+            .iter()
+            .map(|item| matches!(item, SelectItem::UnnamedExpr(Expr::Identifier(name)) if is_named(&name.value)))
+            .collect();
+        for (item, is_renamed) in items.into_iter().zip(renamed) {
             match item {
-                SelectItem::UnnamedExpr(Expr::Identifier(name)) if merged.iter().any(|own| own.name == name.value) => {
+                SelectItem::UnnamedExpr(Expr::Identifier(name)) if is_renamed => {
                     let alias = Ident::with_quote('"', name.value.clone());
                     select.projection.push(SelectItem::ExprWithAlias { expr: Expr::Identifier(name), alias });
                 }
                 SelectItem::Wildcard(options) => {
-                    if options != (WildcardAdditionalOptions { wildcard_token: options.wildcard_token.clone(), ..Default::default() }) {
+                    if options
+                        != (WildcardAdditionalOptions {
+                            wildcard_token: options.wildcard_token.clone(),
+                            ..Default::default()
+                        })
+                    {
                         return Err(refused("with a part of all columns"));
                     }
                     select.projection.extend(parsed(&all.join(", "), |parser| parser.parse_projection())?);
@@ -159,14 +181,11 @@ impl Merger<'_> {
                 other => select.projection.push(other),
             }
         }
-        let shown: Vec<String> = select
-            .projection
-            .iter()
-            .filter_map(|item| match item {
-                SelectItem::ExprWithAlias { alias, .. } => Some(alias.value.clone()),
-                _ => None,
-            })
-            .collect();
+        let shown = select.projection.iter().filter_map(|item| match item {
+            SelectItem::ExprWithAlias { alias, .. } => Some(alias.value.clone()),
+            _ => None,
+        });
+        let shown: Vec<String> = shown.collect();
         let mut replacer = Replacer { merged: &merged, without: &[], depth: 0 };
         if let ControlFlow::Break(error) = select.visit(&mut replacer) {
             return Err(error);
@@ -314,7 +333,9 @@ fn owner<'t>(tables: &'t mut [Table], name: &str) -> Result<&'t mut Table> {
     let owners: Vec<usize> = tables.iter().enumerate().filter(|(_, table)| has(table)).map(|(at, _)| at).collect();
     match owners.as_slice() {
         [at] => tables.get_mut(*at).ok_or_else(|| refused("here")),
-        [] => Err(Error::usage(format!("no table before the join has a column {name}")).at(Place::file("the question"))),
+        [] => {
+            Err(Error::usage(format!("no table before the join has a column {name}")).at(Place::file("the question")))
+        }
         _ => Err(refused(&format!("for {name}, which several tables may have"))),
     }
 }

@@ -78,6 +78,7 @@ impl Planning {
         let labels = Labels::of(sql);
         respell(sql);
         let places = resolve(sql, &self.catalog)?;
+        let labels = labels.or_columns_of(sql);
         merge(sql, &self.catalog)?;
         let state = self.state()?;
         let functions = || state.udfs().into_iter().chain(state.udafs()).chain(state.udwfs()).collect();

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, NullEquality, Result, ScalarValue};
@@ -24,6 +24,7 @@ use datafusion::logical_expr::{
 };
 
 use crate::doubles::nearest;
+use crate::functions::begin;
 
 /// The most digits of an integer that always has 64 bits.
 const DIGITS: u8 = 18;
@@ -119,7 +120,7 @@ fn numerals(plan: LogicalPlan) -> Result<LogicalPlan> {
 
 fn plain(expression: Expr, schema: &DFSchema) -> Result<Expr> {
     let marked = expression.transform_down(|expression| {
-        let expression = truncated(expression, schema)?;
+        let expression = truncated(expression, schema);
         Ok(Transformed::yes(beside(expression, schema)))
     })?;
     let plain = marked.data.transform_up(|expression| {
@@ -141,17 +142,17 @@ fn exact() -> FieldMetadata {
     std::collections::BTreeMap::from([("isomorph.exact".to_owned(), String::new())]).into()
 }
 
-/// `date_trunc` of a date in microseconds.
-fn truncated(expression: Expr, schema: &DFSchema) -> Result<Expr> {
-    let Expr::ScalarFunction(ScalarFunction { func, mut args }) = expression else { return Ok(expression) };
-    if func.name() == "date_trunc"
-        && let Some(argument) = args.get_mut(1)
-        && argument.get_type(schema).is_ok_and(|own| own == DataType::Date32)
-    {
-        let microseconds = DataType::Timestamp(TimeUnit::Microsecond, None);
-        *argument = Expr::Cast(Cast::new(Box::new(argument.clone()), microseconds));
+/// `date_trunc` of a date.
+fn truncated(expression: Expr, schema: &DFSchema) -> Expr {
+    match expression {
+        Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "date_trunc" => match args.as_slice() {
+            [of @ Expr::Literal(..), date] if date.get_type(schema).is_ok_and(|own| own == DataType::Date32) => {
+                begin(of.clone(), date.clone())
+            }
+            _ => Expr::ScalarFunction(ScalarFunction { func, args }),
+        },
+        other => other,
     }
-    Ok(Expr::ScalarFunction(ScalarFunction { func, args }))
 }
 
 /// Marks the numerals among the operands of an expression, if others of them are decimals.

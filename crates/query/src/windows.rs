@@ -161,17 +161,8 @@ impl Accumulator for Anew {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let Owned {
-            return_field,
-            schema,
-            expr_fields,
-            ignore_nulls,
-            order_bys,
-            is_reversed,
-            name,
-            is_distinct,
-            exprs,
-        } = &self.args;
+        let Owned { return_field, schema, expr_fields, ignore_nulls, order_bys, is_reversed, name, is_distinct, exprs } =
+            &self.args;
         let mut whole = self.function.accumulator(AccumulatorArgs {
             return_field: Arc::clone(return_field),
             schema,

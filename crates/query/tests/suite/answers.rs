@@ -47,11 +47,17 @@ fn any_and_all_have_their_own_columns() {
             ("select id from node where id <> all(select id from node where id=1) order by 1", &["2", "3"]),
             ("select id from node where id = any(select id from node where id<3) order by 1", &["1", "2"]),
             ("select id from node where id = any(select target from (select _target as target from link) t)", &["2"]),
-            ("select id from node n where id < any(select id from node m where m.id <= n.id + 1) order by 1", &["1", "2"]),
+            (
+                "select id from node n where id < any(select id from node m where m.id <= n.id + 1) order by 1",
+                &["1", "2"],
+            ),
         ],
     );
     let social = engine_of(&social());
-    assert_eq!(rows(&social, "select count(*) n from person where id = any(select id from person where id<1010)").unwrap(), ["2"]);
+    assert_eq!(
+        rows(&social, "select count(*) n from person where id = any(select id from person where id<1010)").unwrap(),
+        ["2"]
+    );
 }
 
 #[test]
@@ -64,6 +70,7 @@ fn merged_columns_have_the_keys_of_both_tables() {
         &[
             (&format!("select id, y.f from {x} right join node y using (id) order by id"), &["1|0.0", "2|-0.0", "3|5.0"]),
             (&format!("select id, x.id, y.id from {x} full join node y using (id) order by id"), &["1|1|1", "2|null|2", "3|null|3"]),
+            (&format!("select id, y.* except (id, price, d, seen, _row, _labels) from {x} right join node y using (id) order by y.id"), &["1|0.0", "2|-0.0", "3|5.0"]),
             (&format!("select id, f, g from {some} natural full join (select id, f from node where id>1) y order by id"), &["1|null|0.0", "2|-0.0|-0.0", "3|5.0|null"]),
             (&format!("select * from {some} right join (select id, f from node where id>1) y using (id) order by id"), &["2|-0.0|-0.0", "3|null|5.0"]),
             (&format!("select id, count(*) from {x} right join node y using (id) group by id order by id"), &["1|1", "2|1", "3|1"]),
@@ -93,7 +100,7 @@ fn is_distinct_binds_more_than_and() {
             ("select true and true is distinct from true or true", &["true"]),
             ("select not true is distinct from false and false", &["false"]),
             ("select null is distinct from 1 + 1 is true", &["true"]),
-            ("select 1 is distinct from 1 = false", &["true"]),
+            ("select true is distinct from 1 = 2", &["true"]),
         ],
     );
 }
@@ -109,7 +116,10 @@ fn zeros_are_equal() {
             ("select x.id from node x, node y where x.f=y.f and y.id=2 order by 1 desc", &["2", "1"]),
             ("select x.id from node x join node y using (f) where y.id=2 order by x.id", &["1", "2"]),
             ("select id from node where f in (select f from node where id = 2) order by id", &["1", "2"]),
-            ("select id from node x where exists (select 1 from node y where y.f = x.f and y.id = 2) order by id", &["1", "2"]),
+            (
+                "select id from node x where exists (select 1 from node y where y.f = x.f and y.id = 2) order by id",
+                &["1", "2"],
+            ),
             ("select count(distinct f) from node", &["2"]),
             ("select count(distinct f), avg(id) from node", &["2|2.0"]),
             ("select count(*) from (select distinct f from node)", &["2"]),
@@ -142,7 +152,7 @@ fn integers_do_not_wrap() {
     for question in [
         "select sum(x) from (values (9223372036854775807),(1)) t(x)",
         "select g, sum(x) from (values (1, 9223372036854775807),(1, 1)) t(g, x) group by g",
-        "select sum(x) from (values (18446744073709551615),(1)) t(x)",
+        "select sum(x) from (values (18446744073709551615),(18446744073709551615)) t(x)",
         "select sum(distinct x) from (values (9223372036854775807),(1)) t(x)",
         "select sum(x) over (order by x rows between 1 preceding and current row) from (values (9223372036854775807),(9223372036854775806)) t(x)",
         "select x + 1 from (values (9223372036854775807)) t(x)",
@@ -163,15 +173,27 @@ fn integers_do_not_wrap() {
         &engine,
         &[
             ("select sum(x) from (values (9223372036854775807),(1),(-1)) t(x)", &["9223372036854775807"]),
-            ("select sum(x) from (values (9223372036854775807),(9223372036854775807),(-9223372036854775807)) t(x)", &["9223372036854775807"]),
-            ("select sum(cast(x as decimal(38,0))) from (values (9223372036854775807),(1)) t(x)", &["9223372036854775808"]),
+            (
+                "select sum(x) from (values (9223372036854775807),(9223372036854775807),(-9223372036854775807)) t(x)",
+                &["9223372036854775807"],
+            ),
+            (
+                "select sum(cast(x as decimal(38,0))) from (values (9223372036854775807),(1)) t(x)",
+                &["9223372036854775808"],
+            ),
             ("select sum(id), sum(distinct id), sum(id) filter (where id > 1) from node", &["6|6|5"]),
             ("select sum(id) from node where id > 5", &["null"]),
             ("select id % 2, sum(id + 1) as s from node group by id % 2 order by 1", &["0|3", "1|6"]),
             ("select id + 1 as n, count(*) from node group by id + 1 order by id + 1", &["2|1", "3|1", "4|1"]),
             ("select -id * 2 - 1 from node where id + 1 = 2", &["-3"]),
-            ("select sum(id) over (order by id rows between 1 preceding and current row) from node order by id", &["1", "3", "5"]),
-            ("select sum(distinct id) over (order by id rows between 1 preceding and current row) from node order by id", &["1", "3", "5"]),
+            (
+                "select sum(id) over (order by id rows between 1 preceding and current row) from node order by id",
+                &["1", "3", "5"],
+            ),
+            (
+                "select sum(distinct id) over (order by id rows between 1 preceding and current row) from node order by id",
+                &["1", "3", "5"],
+            ),
             ("select -9223372036854775808", &["-9223372036854775808"]),
         ],
     );
@@ -214,8 +236,14 @@ fn set_operations_count_rows() {
             (&format!("select * from ({two} intersect {one}) order by 1"), &["1", "null"]),
             (&format!("select * from ({two} except {one}) order by 1"), &["2"]),
             (&format!("select * from ({two} intersect all {two}) order by 1"), &["1", "1", "2", "null", "null"]),
-            ("select id, f from node intersect all select id, f from node where id < 3 order by id", &["1|0.0", "2|-0.0"]),
-            ("select id from node except all (select id from node except all select id from node where id = 1) order by id", &["1"]),
+            (
+                "select id, f from node intersect all select id, f from node where id < 3 order by id",
+                &["1|0.0", "2|-0.0"],
+            ),
+            (
+                "select id from node except all (select id from node except all select id from node where id = 1) order by id",
+                &["1"],
+            ),
         ],
     );
 }
@@ -238,9 +266,15 @@ fn numerals_are_exact_beside_decimals() {
             ("select 0.1, 5/2.0, 1e300, -0.0, -1.5", &["0.1|2.5|1e300|-0.0|-1.5"]),
             ("select f * 1.1 from node where id = 3", &["5.5"]),
             ("select sum(x) from (values (1.5), (2)) t(x)", &["3.5"]),
-            ("select percentile_cont(0.3) within group (order by x) from (select value as x from range(0, 40))", &["11.7"]),
+            (
+                "select percentile_cont(0.3) within group (order by x) from (select value as x from range(0, 40))",
+                &["11.7"],
+            ),
             ("select percentile_cont(0.5) within group (order by id desc), median(id) from node", &["2.0|2.0"]),
-            ("select id % 2 as g, percentile_cont(0.25) within group (order by id) from node group by 1 order by 1", &["0|2.0", "1|1.5"]),
+            (
+                "select id % 2 as g, percentile_cont(0.25) within group (order by id) from node group by 1 order by 1",
+                &["0|2.0", "1|1.5"],
+            ),
             ("select case when price > 1.4 then 0.5 else f end from node where id = 1", &["0.5"]),
         ],
     );
@@ -263,11 +297,17 @@ fn times_of_all_years() {
             ("select id from node where d <= now() order by id", &["1", "3"]),
             ("select id from node where d > now()", &["2"]),
             ("select d::timestamp from node where id = 1", &["1582-10-15T00:00:00"]),
-            ("select date_trunc('year', d) from node order by id", &["1582-01-01T00:00:00", "9999-01-01T00:00:00", "2001-01-01T00:00:00"]),
+            (
+                "select date_trunc('year', d) from node order by id",
+                &["1582-01-01T00:00:00", "9999-01-01T00:00:00", "2001-01-01T00:00:00"],
+            ),
             ("select timestamp '1600-01-01'", &["1600-01-01T00:00:00"]),
             ("select id from node where seen = timestamp '2001-02-03 04:05:06'", &["1"]),
             ("select id from node where seen < now()", &["1"]),
-            ("select count(*) from node where current_date > date '2020-01-01' and now() = now() and now() > timestamp '2020-01-01'", &["3"]),
+            (
+                "select count(*) from node where current_date > date '2020-01-01' and now() = now() and now() > timestamp '2020-01-01'",
+                &["3"],
+            ),
             ("select timestamp '2001-02-03 04:05:06.123456789'", &["2001-02-03T04:05:06.123456789"]),
         ],
     );
@@ -302,32 +342,47 @@ fn columns_are_called_as_they_are_written() {
         own.join("|")
     };
     assert_eq!(names("select sum(f), count(*), id + 1, ID from node group by id"), "sum(f)|count(*)|id + 1|id");
-    assert_eq!(names("select max(f), x.*, min(x.f) from (select id, f from node) x group by x.id, x.f"), "max(f)|id|f|min(x.f)");
+    assert_eq!(
+        names("select max(f), x.*, min(x.f) from (select id, f from node) x group by x.id, x.f"),
+        "max(f)|id|f|min(x.f)"
+    );
     assert_eq!(names("select count(*) from node union all select 1"), "count(*)");
+    assert_eq!(names("select ID, y.f, x.id from (select id from node) x full join node y using (id)"), "id|f|id_2");
     assert_eq!(names("select f = 0.5, 'a' from node order by sum(f) over ()"), "f = 0.5|'a'");
 }
 
 #[test]
 fn too_much_is_refused_soon() {
     let (_home, engine) = engine();
-    let started = std::time::Instant::now();
+    let resources = isomorph::storage::Resources {
+        budget: isomorph::storage::Budget::new(64 << 20),
+        ..crate::support::resources()
+    };
+    let mut small = Engine::new(resources).unwrap();
+    small.add_graph("graph", std::sync::Arc::new(isomorph::open(&social()).unwrap())).unwrap();
     for question in [
         format!("select {}", vec!["1"; 3000].join("+")),
-        format!("select id from node where {}", (10..3010).map(|n| format!("id<>{n}")).collect::<Vec<_>>().join(" and ")),
+        format!(
+            "select id from person where {}",
+            (10..3010).map(|n| format!("id<>{n}")).collect::<Vec<_>>().join(" and ")
+        ),
         vec!["select 1"; 1500].join(" union all "),
-        "select array_length(range(1,3000000000000))".to_owned(),
-        "select length(repeat('a',2000000000000))".to_owned(),
-        "select length(lpad('a', 2000000000))".to_owned(),
+        "select array_length(range(1,300000000))".to_owned(),
+        "select length(repeat('a',200000000))".to_owned(),
+        "select length(lpad('a', 200000000))".to_owned(),
+        "select length(repeat(gender, 10000000)) from person".to_owned(),
     ] {
-        let error = error(&engine, &question);
+        let error = error(&small, &question);
         assert_eq!(error.kind(), isomorph::Kind::TooLarge, "{error}");
     }
     let joined = |count: usize, link: &str| (10..10 + count).map(|n| format!("id<>{n}")).collect::<Vec<_>>().join(link);
     let longest = format!("select count(*) from node where {}", joined(200, " and "));
     assert_eq!(rows(&engine, &longest).unwrap(), ["3"]);
     assert_eq!(rows(&engine, &format!("select {}", vec!["1"; 400].join("+"))).unwrap(), ["400"]);
-    assert_eq!(rows(&engine, &format!("select count(*) from ({})", vec!["select 1"; 200].join(" union all "))).unwrap(), ["200"]);
-    eprintln!("{:?}", started.elapsed());
+    assert_eq!(
+        rows(&engine, &format!("select count(*) from ({})", vec!["select 1"; 200].join(" union all "))).unwrap(),
+        ["200"]
+    );
 }
 
 #[test]

@@ -105,7 +105,13 @@ fn answers_have_every_form() {
 fn a_null_alone_in_csv_names_the_way_out() {
     let home = home();
     let ask = |format: &str| {
-        home.run(&["sql", "examples/social", "select email from person where email is null limit 1", "--format", format])
+        home.run(&[
+            "sql",
+            "examples/social",
+            "select email from person where email is null limit 1",
+            "--format",
+            format,
+        ])
     };
     let refused = ask("csv").exits(3);
     assert!(refused.err.contains("--format jsonl"), "{}", refused.err);

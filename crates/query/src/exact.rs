@@ -23,7 +23,9 @@ use datafusion::optimizer::AnalyzerRule;
 use arrow_schema::{DataType, TimeUnit};
 
 use crate::doubles::nearest;
-use crate::functions::{checked, has_no_sign_of_zero, in_nanoseconds, nearest_float, negated, without_sign_of_zero};
+use crate::functions::{
+    checked, first_operand, has_no_sign_of_zero, in_nanoseconds, nearest_float, negated, without_sign_of_zero,
+};
 
 /// The rule that replaces them.
 #[derive(Debug)]
@@ -163,9 +165,9 @@ fn binary(left: Expr, op: Operator, right: Expr, schema: &DFSchema) -> Result<Tr
     if matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply) {
         let types = [type_of(&left, schema), type_of(&right, schema)];
         let is_whole = types[0] == types[1] && types[0].as_ref().is_some_and(DataType::is_integer);
-        return Ok(match is_whole.then(|| checked(left.clone(), op, right.clone())).flatten() {
-            Some(checked) => Transformed::yes(checked),
-            None => Transformed::no(of(left, right)),
+        return Ok(match is_whole {
+            true => Transformed::yes(checked(left, op, right)),
+            false => Transformed::no(of(left, right)),
         });
     }
     let is_comparison = matches!(
@@ -205,7 +207,10 @@ fn binary(left: Expr, op: Operator, right: Expr, schema: &DFSchema) -> Result<Tr
 }
 
 fn type_of(expression: &Expr, schema: &DFSchema) -> Option<DataType> {
-    expression.get_type(schema).ok()
+    match first_operand(expression) {
+        Some(first) => type_of(first, schema),
+        None => expression.get_type(schema).ok(),
+    }
 }
 
 fn is_float(expression: &Expr, schema: &DFSchema) -> bool {

@@ -22,10 +22,7 @@ use crate::doubles::nearest;
 /// What a function does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Does {
-    /// `+`, `-`, `*` of integers: an error where the engine wraps.
-    Add,
-    Subtract,
-    Multiply,
+    /// `-` of an integer: an error where the engine wraps.
     Negate,
     /// `0.0` for `-0.0`, which are equal.
     Zero,
@@ -56,9 +53,6 @@ macro_rules! function {
 }
 
 function! {
-    ADD = Add of 2;
-    SUBTRACT = Subtract of 2;
-    MULTIPLY = Multiply of 2;
     NEGATE = Negate of 1;
     ZERO = Zero of 1;
     NANOSECONDS = Nanoseconds of 1;
@@ -66,15 +60,73 @@ function! {
     BEGIN = Begin of 2;
 }
 
+/// `+`, `-`, `*` of integers of one type, from left to right: an error where the engine wraps. A chain is one function, as the engine's work grows with
+/// the depth of expressions.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Checked {
+    operators: Vec<Operator>,
+    name: String,
+    signature: Signature,
+}
+
 /// `left op right` of integers of one type, with an error for what the type does not hold.
-pub(crate) fn checked(left: Expr, op: Operator, right: Expr) -> Option<Expr> {
-    let function = match op {
-        Operator::Plus => &ADD,
-        Operator::Minus => &SUBTRACT,
-        Operator::Multiply => &MULTIPLY,
-        _ => return None,
+pub(crate) fn checked(left: Expr, op: Operator, right: Expr) -> Expr {
+    let (mut operators, mut args) = match left {
+        Expr::ScalarFunction(function) => match chain(&function.func) {
+            Some(chain) => (chain.operators.clone(), function.args),
+            None => (Vec::new(), vec![Expr::ScalarFunction(function)]),
+        },
+        other => (Vec::new(), vec![other]),
     };
-    Some(function.call(vec![left, right]))
+    operators.push(op);
+    args.push(right);
+    let signs: Vec<String> = operators.iter().map(ToString::to_string).collect();
+    let name = format!("checked {}", signs.join(" "));
+    let signature = Signature::any(args.len(), Volatility::Immutable);
+    ScalarUDF::from(Checked { operators, name, signature }).call(args)
+}
+
+fn chain(function: &Arc<ScalarUDF>) -> Option<&Checked> {
+    let any: &dyn std::any::Any = function.inner().as_ref();
+    any.downcast_ref::<Checked>()
+}
+
+/// The first operand of such a chain, which has its type.
+pub(crate) fn first_operand(value: &Expr) -> Option<&Expr> {
+    match value {
+        Expr::ScalarFunction(function) if chain(&function.func).is_some() => function.args.first(),
+        _ => None,
+    }
+}
+
+impl ScalarUDFImpl for Checked {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        match types.first() {
+            Some(own) => Ok(own.clone()),
+            None => internal_err!("{} of nothing", self.name),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let mut all = args.args.into_iter();
+        let Some(mut value) = all.next() else { return internal_err!("{} of nothing", self.name) };
+        for (operator, other) in self.operators.iter().zip(all) {
+            value = match operator {
+                Operator::Plus => apply(&value, &other, |left, right| add(left, right)),
+                Operator::Minus => apply(&value, &other, |left, right| sub(left, right)),
+                _ => apply(&value, &other, |left, right| mul(left, right)),
+            }?;
+        }
+        Ok(value)
+    }
 }
 
 /// `- value`, with an error for the least integer.
@@ -110,9 +162,6 @@ pub(crate) fn begin(of: Expr, date: Expr) -> Expr {
 impl ScalarUDFImpl for Function {
     fn name(&self) -> &str {
         match self.does {
-            Does::Add => "checked_add",
-            Does::Subtract => "checked_subtract",
-            Does::Multiply => "checked_multiply",
             Does::Negate => "checked_negate",
             Does::Zero => "without_sign_of_zero",
             Does::Nanoseconds => "in_nanoseconds",
@@ -140,9 +189,6 @@ impl ScalarUDFImpl for Function {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         match (self.does, args.args.as_slice()) {
-            (Does::Add, [left, right]) => apply(left, right, |left, right| add(left, right)),
-            (Does::Subtract, [left, right]) => apply(left, right, |left, right| sub(left, right)),
-            (Does::Multiply, [left, right]) => apply(left, right, |left, right| mul(left, right)),
             (Does::Negate, [value]) => each(value, &|array| Ok(neg(array.as_ref())?)),
             (Does::Zero, [value]) => each(value, &|array| Ok(normalize_float_zero(array))),
             (Does::Nanoseconds, [value]) => each(value, &nanoseconds),

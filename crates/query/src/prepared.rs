@@ -20,7 +20,7 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, ExprFunctionExt, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
-    Operator, Subquery, SubqueryAlias, Values,
+    Subquery, SubqueryAlias, Values,
 };
 
 use crate::doubles::nearest;
@@ -118,28 +118,48 @@ fn numerals(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(changed.data)
 }
 
+/// An expression whose numerals are what they stand beside: of an expression, they are decided after its other parts.
 fn plain(expression: Expr, schema: &DFSchema) -> Result<Expr> {
-    let marked = expression.transform_down(|expression| {
+    let decided = expression.transform_up(|expression| {
+        if is_numeral(&expression) {
+            return Ok(Transformed::no(expression));
+        }
         let expression = truncated(expression, schema);
-        Ok(Transformed::yes(beside(expression, schema)))
+        if is_beside_decimals(&expression, schema) {
+            return Ok(Transformed::yes(expression.map_children(|part| Ok(Transformed::yes(marked(part))))?.data));
+        }
+        let expression = floated(expression);
+        Ok(Transformed::yes(expression.map_children(|part| Ok(Transformed::yes(float(part))))?.data))
     })?;
-    let plain = marked.data.transform_up(|expression| {
+    let unmarked = float(decided.data).transform_up(|expression| {
         Ok(match expression {
             Expr::Literal(value, Some(mark)) if mark == exact() => Transformed::yes(Expr::Literal(value, None)),
-            Expr::Literal(ScalarValue::Decimal128(Some(value), digits, scale), None)
-                if scale > 0 || digits <= DIGITS =>
-            {
-                Transformed::yes(Expr::Literal(ScalarValue::Float64(Some(nearest(value, scale))), None))
-            }
             other => Transformed::no(other),
         })
     })?;
-    Ok(plain.data)
+    Ok(unmarked.data)
+}
+
+/// A numeral as a float, if it has a point. An integer of more than 64 bits is a decimal.
+fn float(expression: Expr) -> Expr {
+    match expression {
+        Expr::Literal(ScalarValue::Decimal128(Some(value), digits, scale), None) if scale > 0 || digits <= DIGITS => {
+            Expr::Literal(ScalarValue::Float64(Some(nearest(value, scale))), None)
+        }
+        other => other,
+    }
 }
 
 /// The mark of a literal that stays as it is.
 fn exact() -> FieldMetadata {
     std::collections::BTreeMap::from([("isomorph.exact".to_owned(), String::new())]).into()
+}
+
+fn marked(expression: Expr) -> Expr {
+    match expression {
+        Expr::Literal(value @ ScalarValue::Decimal128(..), None) => Expr::Literal(value, Some(exact())),
+        other => other,
+    }
 }
 
 /// `date_trunc` of a date.
@@ -155,39 +175,41 @@ fn truncated(expression: Expr, schema: &DFSchema) -> Expr {
     }
 }
 
-/// Marks the numerals among the operands of an expression, if others of them are decimals.
-fn beside(mut expression: Expr, schema: &DFSchema) -> Expr {
+/// Whether other operands than numerals are decimals.
+fn is_beside_decimals(expression: &Expr, schema: &DFSchema) -> bool {
+    let operands: Vec<&Expr> = match expression {
+        Expr::BinaryExpr(BinaryExpr { left, right, .. }) => vec![left, right],
+        Expr::Between(Between { expr, low, high, .. }) => vec![expr, low, high],
+        Expr::InList(InList { expr, list, .. }) => std::iter::once(&**expr).chain(list).collect(),
+        Expr::Case(case) => {
+            let then = case.when_then_expr.iter().map(|(_, then)| &**then);
+            then.chain(case.else_expr.iter().map(|other| &**other)).collect()
+        }
+        Expr::ScalarFunction(ScalarFunction { args, .. }) => args.iter().collect(),
+        Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. }) => return field.data_type().is_decimal(),
+        _ => return false,
+    };
+    let has_numeral = operands.iter().any(|one| is_numeral(one));
+    let is_decimal =
+        |one: &Expr| !is_numeral(one) && !is_open(one) && one.get_type(schema).is_ok_and(|own| own.is_decimal());
+    has_numeral && operands.iter().any(|one| is_decimal(one))
+}
+
+/// A parameter beside numerals alone is a float, as they are.
+fn floated(mut expression: Expr) -> Expr {
     let operands: Vec<&mut Expr> = match &mut expression {
-        Expr::BinaryExpr(BinaryExpr { left, right, op }) if *op != Operator::StringConcat => vec![left, right],
+        Expr::BinaryExpr(BinaryExpr { left, right, .. }) => vec![left, right],
         Expr::Between(Between { expr, low, high, .. }) => vec![expr, low, high],
         Expr::InList(InList { expr, list, .. }) => std::iter::once(&mut **expr).chain(list).collect(),
-        Expr::Case(case) => case
-            .when_then_expr
-            .iter_mut()
-            .map(|(_, then)| &mut **then)
-            .chain(case.else_expr.iter_mut().map(|other| &mut **other))
-            .collect(),
-        Expr::ScalarFunction(ScalarFunction { args, .. }) => args.iter_mut().collect(),
-        Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field }) => {
-            if field.data_type().is_decimal() {
-                mark(expr);
-            }
-            return expression;
-        }
         _ => return expression,
     };
-    let is_decimal =
-        |one: &Expr| !is_numeral(one) && one.get_type(schema).is_ok_and(|own| own.is_decimal()) && !is_open(one);
-    if operands.iter().any(|one| is_decimal(one)) {
-        operands.into_iter().for_each(mark);
-        return expression;
-    }
-    // A parameter beside numerals alone.
-    for one in operands {
-        if let Expr::Placeholder(open) = one
-            && open.field.as_ref().is_some_and(|field| field.data_type().is_decimal())
-        {
-            open.field = Some(Arc::new(arrow_schema::Field::new("", DataType::Float64, true)));
+    if operands.iter().all(|one| is_numeral(one) || is_open(one)) {
+        for one in operands {
+            if let Expr::Placeholder(open) = one
+                && open.field.as_ref().is_some_and(|field| field.data_type().is_decimal())
+            {
+                open.field = Some(Arc::new(arrow_schema::Field::new("", DataType::Float64, true)));
+            }
         }
     }
     expression
@@ -198,11 +220,5 @@ fn is_open(expression: &Expr) -> bool {
 }
 
 fn is_numeral(expression: &Expr) -> bool {
-    matches!(expression, Expr::Literal(ScalarValue::Decimal128(..), _))
-}
-
-fn mark(expression: &mut Expr) {
-    if let Expr::Literal(ScalarValue::Decimal128(..), own @ None) = expression {
-        *own = Some(exact());
-    }
+    matches!(expression, Expr::Literal(ScalarValue::Decimal128(..), None))
 }

@@ -70,7 +70,7 @@ fn merged_columns_have_the_keys_of_both_tables() {
         &[
             (&format!("select id, y.f from {x} right join node y using (id) order by id"), &["1|0.0", "2|-0.0", "3|5.0"]),
             (&format!("select id, x.id, y.id from {x} full join node y using (id) order by id"), &["1|1|1", "2|null|2", "3|null|3"]),
-            (&format!("select id, y.* except (id, price, d, seen, _row, _labels) from {x} right join node y using (id) order by y.id"), &["1|0.0", "2|-0.0", "3|5.0"]),
+            (&format!("select id, y.* except (id, price, d, seen) from {x} right join node y using (id) order by y.id"), &["1|0.0", "2|-0.0", "3|5.0"]),
             (&format!("select id, f, g from {some} natural full join (select id, f from node where id>1) y order by id"), &["1|null|0.0", "2|-0.0|-0.0", "3|5.0|null"]),
             (&format!("select * from {some} right join (select id, f from node where id>1) y using (id) order by id"), &["2|-0.0|-0.0", "3|null|5.0"]),
             (&format!("select id, count(*) from {x} right join node y using (id) group by id order by id"), &["1|1", "2|1", "3|1"]),
@@ -194,6 +194,7 @@ fn integers_do_not_wrap() {
                 "select sum(distinct id) over (order by id rows between 1 preceding and current row) from node order by id",
                 &["1", "3", "5"],
             ),
+            ("select (id + 2) * 3 - id * (id - 1) - 1 from node order by id", &["8", "9", "8"]),
             ("select -9223372036854775808", &["-9223372036854775808"]),
         ],
     );
@@ -265,6 +266,8 @@ fn numerals_are_exact_beside_decimals() {
             ("select id from node where f = 5.0 and f > 0.1 and f < 1e300", &["3"]),
             ("select 0.1, 5/2.0, 1e300, -0.0, -1.5", &["0.1|2.5|1e300|-0.0|-1.5"]),
             ("select f * 1.1 from node where id = 3", &["5.5"]),
+            ("select 0.1 + 0.2 = 0.3 as a, cast(0.1 as decimal(2, 1)) + 0.2 = 0.3 as b", &["false|true"]),
+            ("select id from node where id * 1.5 > 4.4 and (price + 1.25) * 2 > 5.49 order by id", &["3"]),
             ("select sum(x) from (values (1.5), (2)) t(x)", &["3.5"]),
             (
                 "select percentile_cont(0.3) within group (order by x) from (select value as x from range(0, 40))",
@@ -376,9 +379,9 @@ fn too_much_is_refused_soon() {
         assert_eq!(error.kind(), isomorph::Kind::TooLarge, "{error}");
     }
     let joined = |count: usize, link: &str| (10..10 + count).map(|n| format!("id<>{n}")).collect::<Vec<_>>().join(link);
-    let longest = format!("select count(*) from node where {}", joined(200, " and "));
+    let longest = format!("select count(*) from node where {}", joined(100, " and "));
     assert_eq!(rows(&engine, &longest).unwrap(), ["3"]);
-    assert_eq!(rows(&engine, &format!("select {}", vec!["1"; 400].join("+"))).unwrap(), ["400"]);
+    assert_eq!(rows(&engine, &format!("select {}", vec!["1"; 401].join("+"))).unwrap(), ["401"]);
     assert_eq!(
         rows(&engine, &format!("select count(*) from ({})", vec!["select 1"; 200].join(" union all "))).unwrap(),
         ["200"]

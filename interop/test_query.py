@@ -40,7 +40,7 @@ CREATE PROPERTY GRAPH g
 
 TOWNS = ["Basel", "Bern", "Zürich", "Ulm", "Aix", "a", "A", "Lund"]
 NUMBERS = ["-3", "-1", "0", "1", "2", "5", "7", "40", "9223372036854775807"]
-FLOATS = ["1.5", "-2.25", "'NaN'::double", "'inf'::double", "'-inf'::double", "3", "1e300", "0.1"]
+FLOATS = ["0.0", "-0.0", "1.5", "-2.25", "'NaN'::double", "'inf'::double", "'-inf'::double", "3", "1e300", "0.1"]
 TEXTS = ["'a'", "''", "'b%'", "'Ä'", "'A'", "'a_b'", "'zz'"]
 DATES = ["date '1970-01-01'", "date '2001-02-03'", "date '1899-12-31'", "date '2050-01-01'"]
 
@@ -55,7 +55,7 @@ def write(folder: Path, dice: random.Random) -> None:
         out.write("id,name,n,score,ok,born\n")
         for key in range(PEOPLE):
             name = cell(['"a"', '""', '"b%"', '"Ä"', '"A"', '"a_b"'])
-            score = cell(["1.5", "-2.25", "NaN", "inf", "-inf", "3.0", "0.1"])
+            score = cell(["0.0", "-0.0", "1.5", "-2.25", "NaN", "inf", "-inf", "3.0", "0.1"])
             born = cell(["1970-01-01", "2001-02-03", "1899-12-31", "2001-02-04"])
             out.write(f"{key},{name},{cell(NUMBERS)},{score},{cell(['true', 'false'])},{born}\n")
     with open(folder / "city.csv", "w", encoding="utf-8") as out:
@@ -65,7 +65,7 @@ def write(folder: Path, dice: random.Random) -> None:
         out.write("source,target,weight,kind\n")
         for _ in range(3000):
             target = dice.randrange(40) * dice.randrange(7)
-            out.write(f"{dice.randrange(PEOPLE)},{target},{cell(['1.5', 'NaN', '2.5'])},{cell(['x', 'y', 'z'])}\n")
+            out.write(f"{dice.randrange(PEOPLE)},{target},{cell(['0.0', '-0.0', '1.5', 'NaN', '2.5'])},{cell(['x', 'y', 'z'])}\n")
     with open(folder / "lives.csv", "w", encoding="utf-8") as out:
         out.write("source,target,since\n")
         for _ in range(400):
@@ -95,6 +95,10 @@ def condition(dice: random.Random, alias: str, depth: int = 2) -> str:
     if value.startswith("'") and "::" not in value:
         pattern = dice.choice(["'a%'", "'%b%'", "'_'", "'%'", "''"])
         forms += [f"{name} like {pattern}", f"{name} not like {pattern}", f"length({name}) > 1"]
+    forms += [f"{name} is {dice.choice(['', 'not '])}distinct from {value}"] * 2
+    if depth and dice.random() < 0.3:
+        # How strongly the operators bind.
+        return f"({forms[-1]} {dice.choice(['and', 'or'])} {condition(dice, alias, 0)} {dice.choice(['and', 'or'])} {forms[0]})"
     if alias == "p":
         forms += ["p.ok", "not p.ok", "p.ok = true"]
     return dice.choice(forms)
@@ -104,7 +108,29 @@ def question(dice: random.Random) -> str:
     """A question whose rows have no order, or a whole one."""
     p, k, l, c = (condition(dice, alias) for alias in "pklc")
     start = dice.randrange(PEOPLE)
+    op = dice.choice(["=", "<>", "<", "<=", ">", ">="])
+    every, side = dice.choice(["any", "all"]), dice.choice(["left", "right", "full", "inner"])
+    frame = f"rows between {dice.randrange(1, 4)} preceding and {dice.choice(['current row', '1 following'])}"
+    some, other = f"(select id, score, n from person p where {p} and id < 40) x", "(select id, score, ok from person where id between 20 and 60) y"
     return dice.choice([
+        f"select p.id from person p where p.id {op} {every}(select id from person where id {dice.choice(['<', '>', '='])} {start}) and {p}",
+        f"select p.id from person p where p.n {op} {every}(select p.n from person p where {p})",
+        f"select p.id from person p where p.score {op} {every}(select score from person where id < {start} and score is not null)",
+        f"select id, n, ok from {some} {side} join {other} using (id)",
+        f"select * from {some} {side} join {other} using (id)",
+        f"select id, count(*), count(n), count(ok) from {some} {side} join {other} using (id) where id > 3 group by id",
+        f"select id, n, ok from {some} natural {side} join (select id, ok from person where id between 20 and 60) y",
+        f"select score, count(*) from {some} {side} join {other} using (score) group by score",
+        f"select p.score, p.ok from person p where {p} {dice.choice(['intersect', 'except'])} all select q.score, q.ok from person q where q.id < {start}",
+        f"select p.n from person p where {p} {dice.choice(['intersect', 'except'])} all select q.n from person q where q.id < {start}",
+        f"select p.id, count(*) over (order by p.id {frame}) as c, sum(p.id) over (order by p.id {frame}) as s, min(p.n) over (order by p.id {frame}) as m from person p where {p}",
+        f"select p.id, rank() over (order by p.score nulls last) as r, count(*) over (partition by p.score) as c from person p where {p}",
+        f"select p.id, sum(p.score) over (order by p.id {frame}) as s, avg(p.score) over (order by p.id {frame}) as a from person p where p.score in (0.0, 1.5, -2.25, 3.0)",
+        f"select p.id, q.id as other from person p join person q on p.score = q.score where q.id < 9 and {p} order by p.id, q.id limit 1000",
+        f"select count(distinct p.score), count(distinct p.n) from person p where {p}",
+        f"select p.id, case p.score when 0.0 then 'zero' when 1.5 then 'more' else 'other' end as c, nullif(p.score, 0.0) is null as z from person p where {p}",
+        f"select p.score, p.id from person p where {p} order by p.score nulls last, p.id desc limit {dice.randrange(1, 20)}",
+        f"select p.id from person p where p.score in (select score from person where id < {start}) and {p}",
         f"select p.id, p.name, p.n, p.score, p.ok, p.born from person p where {p}",
         f"select count(*), count(p.n), min(p.n), max(p.born), min(p.name), sum(p.id) from person p where {p}",
         "select count(*), min(id), max(id), count(n), min(born), max(name) from person",

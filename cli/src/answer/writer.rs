@@ -78,7 +78,10 @@ impl AnswerWriter {
                     out.write_all(line.as_bytes())?;
                 }
             }
-            Form::File(writer, changed) => writer.write(&changed.batch(batch)?)?,
+            Form::File(writer, changed) => writer.write(&changed.batch(batch)?).map_err(|error| {
+                let is_blank = error.message().contains("in the only column");
+                if is_blank { error.hint("--format jsonl, or a second column, or coalesce(x, 'none')") } else { error }
+            })?,
         }
         self.rows += batch.num_rows() as u64;
         Ok(())

@@ -84,7 +84,7 @@ mod asked {
         };
         let mut answer = match args.explain {
             true => engine.explain(&query, &parameters)?,
-            false => engine.query(&query, &parameters)?,
+            false => engine.query_while(&query, &parameters, &mut go_on)?,
         };
         if args.explain && format == AnswerFormat::Table && args.output.is_none() {
             return plans(answer, console);

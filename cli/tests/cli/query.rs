@@ -102,6 +102,23 @@ fn answers_have_every_form() {
 }
 
 #[test]
+fn a_null_alone_in_csv_names_the_way_out() {
+    let home = home();
+    let ask = |format: &str| {
+        home.run(&[
+            "sql",
+            "examples/social",
+            "select email from person where email is null limit 1",
+            "--format",
+            format,
+        ])
+    };
+    let refused = ask("csv").exits(3);
+    assert!(refused.err.contains("--format jsonl"), "{}", refused.err);
+    assert_eq!(ask("jsonl").exits(0).out, "{\"email\":null}\n");
+}
+
+#[test]
 fn a_file_is_published_once() {
     let home = home();
     let ask = |more: &[&str]| home.run(&[&["sql", "examples/social", "select 1 as a", "-o", "a.csv"], more].concat());

@@ -1,5 +1,6 @@
 //! The rows that answer a question.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -13,13 +14,12 @@ use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinHandle;
 
 use crate::errors::{internal, of_engine};
+use crate::labels::Labels;
+use crate::wait::{LOOK, within};
 use crate::workers::Workers;
 
 /// Batches that wait for their reader.
 const AHEAD: usize = 2;
-
-/// How often somebody who waits for a batch is asked whether to go on.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// The rows that answer a question, batch by batch. Work begins at once; dropping the answer ends it. After an error the answer is at its end.
 ///
@@ -34,8 +34,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn new(workers: &Arc<Workers>, stream: SendableRecordBatchStream) -> Self {
-        let schema = distinct_names(&stream.schema());
+    pub(crate) fn new(workers: &Arc<Workers>, stream: SendableRecordBatchStream, labels: &Labels) -> Self {
+        let schema = distinct_names(&labels.on(&stream.schema()));
         let (to, batches) = channel(AHEAD);
         let shown = Arc::clone(&schema);
         let work = workers.handle().spawn(async move {
@@ -80,15 +80,15 @@ impl Answer {
         if self.is_done {
             return Poll::Ready(None);
         }
-        let batches = &mut self.batches;
-        match self.workers.handle().block_on(async { tokio::time::timeout(time, batches.recv()).await }) {
-            Err(_) => Poll::Pending,
-            Ok(Some(Ok(batch))) => Poll::Ready(Some(Ok(batch))),
-            Ok(Some(Err(error))) => {
+        let next = within(pin!(self.batches.recv()), time);
+        match next {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Some(Ok(batch))) => Poll::Ready(Some(Ok(batch))),
+            Poll::Ready(Some(Err(error))) => {
                 self.stop();
                 Poll::Ready(Some(Err(error)))
             }
-            Ok(None) => {
+            Poll::Ready(None) => {
                 self.is_done = true;
                 Poll::Ready(self.ended().err().map(Err))
             }

@@ -1,37 +1,20 @@
 //! The engine.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
-use datafusion::execution::SessionStateBuilder;
-use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
-use datafusion::prelude::{SQLOptions, SessionConfig};
-use datafusion::sql::parser::Statement;
 use isomorph::formats::flat::PlainTable;
 use isomorph::storage::Resources;
-use isomorph::{Error, Graph, Location, Result};
+use isomorph::{Graph, Location, Result};
 
 use crate::answer::{Answer, distinct_names};
-use crate::catalog::{CATALOG, Catalog, Entry, GraphSchema, SqlCatalog};
-use crate::errors::{of_engine, of_plan};
+use crate::catalog::{Catalog, Entry, GraphSchema};
+use crate::errors::of_engine;
 use crate::file::FileTable;
 use crate::parameters::Parameters;
-use crate::resolve::resolve;
-use crate::statement::{explained, parse, sql_of};
+use crate::planning::{Planning, Runnable};
 use crate::workers::Workers;
-
-/// The most memory that is kept for merging what was sorted, bytes.
-const MOST_RESERVED: usize = 256 << 20;
-
-/// Keys of the smaller side of a join that are handed to the other side: so many, of so many bytes.
-const MOST_KEYS: usize = 20_000;
-const MOST_KEY_BYTES: usize = 4 << 20;
 
 /// Graphs and files, and questions about them.
 ///
@@ -134,7 +117,20 @@ impl Engine {
     /// [`isomorph::Kind::Usage`] for what is no SQL, with line and column, and for names that do not exist or match several; [`isomorph::Kind::Unsupported`] for
     /// statements that do more than read; errors of reading.
     pub fn query(&self, question: &str, parameters: &Parameters) -> Result<Answer> {
-        self.run(parse(question)?, parameters)
+        self.query_while(question, parameters, &mut || Ok(()))
+    }
+
+    /// The same. While the question is planned it asks `go_on`, about twenty times in a second, and ends with its error.
+    ///
+    /// # Errors
+    /// As [`Engine::query`], and those of `go_on`.
+    pub fn query_while(
+        &self,
+        question: &str,
+        parameters: &Parameters,
+        go_on: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Answer> {
+        self.run(self.planning(question, parameters, false), go_on)
     }
 
     /// How a question would be answered: the plans, as rows of `plan_type` and `plan`. Nothing is read but metadata, and keys for look-ups.
@@ -142,7 +138,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::query`].
     pub fn explain(&self, question: &str, parameters: &Parameters) -> Result<Answer> {
-        self.run(explained(parse(question)?), parameters)
+        self.run(self.planning(question, parameters, true), &mut || Ok(()))
     }
 
     /// The columns of the answer to a question. No rows are read.
@@ -150,55 +146,27 @@ impl Engine {
     /// # Errors
     /// As [`Engine::query`].
     pub fn columns(&self, question: &str, parameters: &Parameters) -> Result<SchemaRef> {
-        let (_, plan) = self.planned(parse(question)?, parameters)?;
-        Ok(distinct_names(plan.schema().inner()))
+        let planning = self.planning(question, parameters, false);
+        let handle = self.workers.handle().clone();
+        let planned = self.workers.do_while(move || planning.logical(&handle), &mut || Ok(()))?;
+        Ok(distinct_names(&planned.labels.on(planned.plan.schema().inner())))
     }
 
-    fn run(&self, statement: Statement, parameters: &Parameters) -> Result<Answer> {
-        let (state, plan) = self.planned(statement, parameters)?;
-        let plan = self.workers.handle().block_on(state.create_physical_plan(&plan)).map_err(of_engine)?;
+    fn planning(&self, question: &str, parameters: &Parameters, explain: bool) -> Planning {
+        Planning {
+            catalog: Arc::clone(&self.catalog),
+            resources: self.resources.clone(),
+            question: question.to_owned(),
+            parameters: parameters.clone(),
+            explain,
+        }
+    }
+
+    fn run(&self, planning: Planning, go_on: &mut dyn FnMut() -> Result<()>) -> Result<Answer> {
+        let handle = self.workers.handle().clone();
+        let Runnable { state, plan, labels } = self.workers.do_while(move || planning.physical(&handle), go_on)?;
         let _inside = self.workers.handle().enter();
         let stream = execute_stream(plan, state.task_ctx()).map_err(of_engine)?;
-        Ok(Answer::new(&self.workers, stream))
-    }
-
-    fn planned(&self, mut statement: Statement, parameters: &Parameters) -> Result<(SessionState, LogicalPlan)> {
-        let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
-        let places = resolve(sql, &self.catalog)?;
-        let state = self.state()?;
-        let plan = self.workers.handle().block_on(state.statement_to_plan(statement));
-        let plan = plan.map_err(|error| of_plan(error, &places))?;
-        let only_reads = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-        only_reads.verify_plan(&plan).map_err(|error| of_engine(error).of_kind(isomorph::Kind::Unsupported))?;
-        Ok((state, parameters.bind(plan)?))
-    }
-
-    fn state(&self) -> Result<SessionState> {
-        let threads = self.resources.threads.max(1);
-        let limit = usize::try_from(self.resources.budget.limit() / 2).unwrap_or(usize::MAX);
-        // Sorting fails where less than a quarter is kept for merging, see apache/datafusion#16979.
-        let reserved = (limit / 4).min(limit / (2 * threads)).min(MOST_RESERVED);
-        let mut config = SessionConfig::new()
-            .with_target_partitions(threads)
-            .with_create_default_catalog_and_schema(false)
-            .with_default_catalog_and_schema(CATALOG, self.catalog.schemas().first().map_or("graph", String::as_str))
-            .with_information_schema(true)
-            .with_sort_spill_reservation_bytes(reserved);
-        let options = config.options_mut();
-        // Names have the spelling of what they match.
-        options.sql_parser.enable_ident_normalization = false;
-        options.sql_parser.map_string_types_to_utf8view = false;
-        options.optimizer.hash_join_inlist_pushdown_max_distinct_values = MOST_KEYS;
-        options.optimizer.hash_join_inlist_pushdown_max_size = MOST_KEY_BYTES;
-        let top = NonZeroUsize::MIN.saturating_add(2);
-        let pool = TrackConsumersPool::new(FairSpillPool::new(limit), top);
-        let scratch = vec![self.resources.scratch.directory().to_owned()];
-        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(scratch));
-        let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).with_disk_manager_builder(disk);
-        let runtime = runtime.build_arc().map_err(of_engine)?;
-        let state =
-            SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features().build();
-        state.catalog_list().register_catalog(CATALOG.to_owned(), Arc::new(SqlCatalog(Arc::clone(&self.catalog))));
-        Ok(state)
+        Ok(Answer::new(&self.workers, stream, &labels))
     }
 }

@@ -30,8 +30,12 @@ pub(crate) fn of_engine(error: DataFusionError) -> Error {
         },
         DataFusionError::SQL(error, _) => syntax(&error),
         DataFusionError::SchemaError(error, _) => of_schema(*error),
-        DataFusionError::Plan(text) | DataFusionError::Configuration(text) => Error::usage(first_line(&text)),
-        DataFusionError::NotImplemented(text) => Error::unsupported(first_line(&text)),
+        DataFusionError::Plan(text) | DataFusionError::Configuration(text) => {
+            instead(&text).unwrap_or_else(|| Error::usage(first_line(&text)))
+        }
+        DataFusionError::NotImplemented(text) => {
+            instead(&text).unwrap_or_else(|| Error::unsupported(first_line(&text)))
+        }
         DataFusionError::ResourcesExhausted(text) => too_large(&text),
         DataFusionError::IoError(error) => error.into(),
         DataFusionError::Execution(text) => failed(&text),
@@ -87,7 +91,34 @@ fn too_large(text: &str) -> Error {
         .hint("--memory 2GiB    a larger limit")
 }
 
+/// Questions that the engine does not answer, and what to write instead.
+const INSTEAD: [(&str, &str, &str); 3] = [
+    (
+        "Physical plan does not support logical expression ScalarSubquery",
+        "a subquery whose condition on the outer row is another than = is not supported here",
+        "join the tables, and group: select a.id, count(b.id) from a left join b on b.x < a.x group by a.id",
+    ),
+    (
+        "Physical plan does not support logical expression",
+        "a subquery is not supported here",
+        "join the tables, or compare in WHERE: exists (select 1 from …)",
+    ),
+    (
+        "Too many columns! The subquery should only return one column",
+        "a subquery that is compared has one column",
+        "exists (select 1 from t where t.a = x.a and t.b = x.b) instead of (x.a, x.b) in (select a, b from t)",
+    ),
+];
+
+fn instead(text: &str) -> Option<Error> {
+    let (_, what, hint) = INSTEAD.iter().find(|(own, ..)| text.contains(own))?;
+    Some(Error::unsupported(*what).hint(*hint))
+}
+
 fn failed(text: &str) -> Error {
+    if let Some(error) = instead(text) {
+        return error;
+    }
     Error::usage(format!("the question cannot be answered: {}", first_line(text)))
 }
 
@@ -125,7 +156,11 @@ fn position(text: &str) -> (String, Option<u64>, Option<u64>) {
 }
 
 /// The same for an error of a plan: a column that does not exist, or is in several tables, has a place in the question.
-pub(crate) fn of_plan(error: DataFusionError, places: &[(String, Place)]) -> Error {
+pub(crate) fn of_plan(
+    error: DataFusionError,
+    places: &[(String, Place)],
+    functions: &dyn Fn() -> Vec<String>,
+) -> Error {
     let named = match error.find_root() {
         DataFusionError::SchemaError(error, _) => match &**error {
             SchemaError::FieldNotFound { field, .. } | SchemaError::AmbiguousReference { field } => {
@@ -136,7 +171,17 @@ pub(crate) fn of_plan(error: DataFusionError, places: &[(String, Place)]) -> Err
         _ => None,
     };
     let place = named.map_or_else(|| Place::file("the question"), |(_, place)| place.clone());
-    of_engine(error).at(place)
+    let error = of_engine(error).at(place);
+    match error.message().strip_prefix("Invalid function '").and_then(|rest| rest.split('\'').next()) {
+        Some(name) => {
+            let (name, functions) = (name.to_lowercase(), functions());
+            let near = did_you_mean(&name, functions.iter().map(String::as_str));
+            Error::usage(format!("there is no function {name}{near}"))
+                .at(error.place().clone())
+                .hint("select distinct routine_name from information_schema.routines order by 1    all functions")
+        }
+        None => error,
+    }
 }
 
 fn of_schema(error: SchemaError) -> Error {

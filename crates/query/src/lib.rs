@@ -1,25 +1,40 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
+mod aggregates;
 mod answer;
+mod bounded;
 mod catalog;
 mod columns;
+mod dialect;
+mod doubles;
 mod engine;
 mod errors;
 mod estimate;
+mod exact;
 mod file;
 mod filter;
+mod functions;
+mod labels;
+mod limits;
 mod look_up;
+mod merged;
 mod names;
 mod narrowed;
 mod parameters;
 mod parts;
+mod planning;
+mod prepared;
 mod quads;
 mod resolve;
 mod scan;
+mod spelling;
 mod statement;
+mod sums;
 mod table;
 mod vocabulary;
+mod wait;
+mod windows;
 mod workers;
 
 pub use answer::Answer;

@@ -2,11 +2,12 @@
 
 use datafusion::sql::parser::{DFParserBuilder, ExplainStatement, Statement};
 use datafusion::sql::sqlparser::ast::{self, DescribeAlias, SetExpr, Statement as Sql};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
 use isomorph::error::Place;
 use isomorph::{Error, Result};
 
+use crate::dialect::Questions;
 use crate::errors::of_engine;
+use crate::limits;
 
 /// How deeply a question may be nested.
 const DEPTH: usize = 200;
@@ -16,8 +17,8 @@ const DEPTH: usize = 200;
 /// # Errors
 /// [`isomorph::Kind::Usage`] with line and column for what is no SQL; [`isomorph::Kind::Unsupported`] for what does not read.
 pub(crate) fn parse(text: &str) -> Result<Statement> {
-    let dialect = GenericDialect {};
-    let parser = DFParserBuilder::new(text).with_dialect(&dialect).with_recursion_limit(DEPTH).build();
+    limits::check(text)?;
+    let parser = DFParserBuilder::new(text).with_dialect(&Questions).with_recursion_limit(DEPTH).build();
     let question = || Place::file("the question");
     // What is missing at the end is missing there.
     let end = || {

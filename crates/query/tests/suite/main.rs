@@ -1,6 +1,7 @@
 //! Questions: against a naive oracle, over all formats, and what is refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod answers;
 mod formats;
 mod named;
 mod random;

@@ -141,7 +141,12 @@ fn question(dice: &mut Dice) -> String {
             dice.of(&["exists", "not exists"])),
         10 => format!("select p.id from person p where {person} {} select k._target from knows k where {knows}",
             dice.of(&["union", "union all", "intersect", "except"])),
-        _ => format!("select p.score, p.id from person p where {person} order by p.score desc nulls last, p.id limit {}", 1 + dice.roll(20)),
+        _ => format!(
+            "select p.score, p.id from person p where {person} order by {} desc nulls last, p.id limit {}",
+            // The oracle puts `-0.0` before `0.0`.
+            dice.of(&["p.score + 0.0", "p.n", "p.seen"]),
+            1 + dice.roll(20)
+        ),
     }
 }
 

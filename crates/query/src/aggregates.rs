@@ -1,0 +1,251 @@
+//! Aggregate functions of the engine, with other accumulators where its own answer wrongly.
+//!
+//! | aggregate | the engine | here |
+//! |---|---|---|
+//! | `sum` of integers | wraps | an error |
+//! | `sum`, `avg`, variances, correlations over a sliding window | subtract what leaves it, so that it leaves traces | computed from the rows of the window |
+//! | `percentile_cont` | a part of six digits | the whole part |
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, FieldRef};
+use datafusion::common::{Result, ScalarValue};
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::expr::{AggregateFunctionParams, WindowFunctionParams};
+use datafusion::logical_expr::function::{AccumulatorArgs, AggregateFunctionSimplification, StateFieldsArgs};
+use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
+use datafusion::logical_expr::{
+    Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, GroupsAccumulator, ReversedUDAF, SetMonotonicity,
+    Signature,
+};
+use datafusion::physical_expr::expressions::Literal;
+
+use crate::sums::{DIGITS, OfValues, WholeSum, WholeSums, percentile_of, sum_of};
+use crate::windows::{Anew, Sliding};
+
+/// Those whose windows are computed anew, beside sums and means.
+const ANEW: [&str; 17] = [
+    "var",
+    "var_pop",
+    "stddev",
+    "stddev_pop",
+    "covar_samp",
+    "covar_pop",
+    "corr",
+    "regr_slope",
+    "regr_intercept",
+    "regr_count",
+    "regr_r2",
+    "regr_avgx",
+    "regr_avgy",
+    "regr_sxx",
+    "regr_syy",
+    "regr_sxy",
+    "median",
+];
+
+/// Puts these functions in the place of the engine's.
+///
+/// # Errors
+/// If a function cannot be registered.
+pub(crate) fn register(state: &mut SessionState) -> Result<()> {
+    let own = [("sum", Kind::Sum), ("avg", Kind::Mean), ("percentile_cont", Kind::Percentile)];
+    let all = own.into_iter().chain(ANEW.map(|name| (name, Kind::Anew)));
+    for (name, kind) in all {
+        if let Ok(inner) = state.udaf(name) {
+            state.register_udaf(Arc::new(AggregateUDF::from(Exactly { inner, kind })))?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Sum,
+    Mean,
+    Percentile,
+    Anew,
+}
+
+/// A function of the engine, and what is done otherwise.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Exactly {
+    inner: Arc<AggregateUDF>,
+    kind: Kind,
+}
+
+impl Exactly {
+    fn is_whole(&self, data_type: &DataType) -> bool {
+        self.kind == Kind::Sum && matches!(data_type, DataType::Int64 | DataType::UInt64)
+    }
+}
+
+/// The part that `percentile_cont` is asked for.
+fn part(args: &AccumulatorArgs<'_>) -> Option<f64> {
+    let literal = args.exprs.get(1)?.downcast_ref::<Literal>()?;
+    let ScalarValue::Float64(Some(part)) = literal.value().cast_to(&DataType::Float64).ok()? else { return None };
+    let is_descending = args.order_bys.first().is_some_and(|sort| sort.options.descending);
+    Some(if is_descending { 1.0 - part } else { part })
+}
+
+impl AggregateUDFImpl for Exactly {
+    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        let data_type = args.return_type().clone();
+        if self.is_whole(&data_type) {
+            return match args.is_distinct {
+                true => {
+                    let inner = self.inner.accumulator(args)?;
+                    Ok(Box::new(OfValues { inner, evaluate: sum_of, parameter: 0.0, data_type }))
+                }
+                false => Ok(Box::new(WholeSum { data_type, sum: 0, count: 0 })),
+            };
+        }
+        match part(&args).filter(|_| self.kind == Kind::Percentile && !args.is_distinct) {
+            Some(parameter) => {
+                let inner = self.inner.accumulator(args)?;
+                Ok(Box::new(OfValues { inner, evaluate: percentile_of, parameter, data_type }))
+            }
+            None => self.inner.accumulator(args),
+        }
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        if self.is_whole(args.return_type()) && !args.is_distinct {
+            let name = format_state_name(args.name, "sum");
+            return Ok(vec![Arc::new(Field::new(name, DataType::Decimal128(DIGITS, 0), true))]);
+        }
+        self.inner.state_fields(args)
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
+        match self.kind {
+            Kind::Percentile => false,
+            Kind::Sum if self.is_whole(args.return_type()) => !args.is_distinct,
+            _ => self.inner.groups_accumulator_supported(args),
+        }
+    }
+
+    fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+        let data_type = args.return_type().clone();
+        match self.is_whole(&data_type) {
+            true => Ok(Box::new(WholeSums { data_type, sums: Vec::new() })),
+            false => self.inner.create_groups_accumulator(args),
+        }
+    }
+
+    fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        let is_float = args.expr_fields.first().is_some_and(|field| *field.data_type() == DataType::Float64);
+        match self.kind {
+            _ if args.is_distinct => Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args))),
+            Kind::Sum if self.is_whole(args.return_type()) => self.accumulator(args),
+            Kind::Sum | Kind::Mean if is_float => Ok(Box::new(Sliding::new(self.kind == Kind::Mean))),
+            Kind::Sum | Kind::Mean => self.inner.create_sliding_accumulator(args),
+            Kind::Percentile | Kind::Anew => {
+                Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args)))
+            }
+        }
+    }
+
+    /// `sum(x + 1)` would become `sum(x) + count(x)` with additions that wrap.
+    fn simplify_expr_op_literal(
+        &self,
+        _: &datafusion::logical_expr::expr::AggregateFunction,
+        _: &datafusion::logical_expr::Expr,
+        _: datafusion::logical_expr::Operator,
+        _: &datafusion::logical_expr::Expr,
+        _: bool,
+    ) -> Result<Option<datafusion::logical_expr::Expr>> {
+        Ok(None)
+    }
+
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.inner.aliases()
+    }
+
+    fn schema_name(&self, params: &AggregateFunctionParams) -> Result<String> {
+        self.inner.schema_name(params)
+    }
+
+    fn human_display(&self, params: &AggregateFunctionParams) -> Result<String> {
+        self.inner.human_display(params)
+    }
+
+    fn window_function_schema_name(&self, params: &WindowFunctionParams) -> Result<String> {
+        self.inner.window_function_schema_name(params)
+    }
+
+    fn display_name(&self, params: &AggregateFunctionParams) -> Result<String> {
+        self.inner.display_name(params)
+    }
+
+    fn window_function_display_name(&self, params: &WindowFunctionParams) -> Result<String> {
+        self.inner.window_function_display_name(params)
+    }
+
+    fn signature(&self) -> &Signature {
+        self.inner.signature()
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        self.inner.return_type(types)
+    }
+
+    fn return_field(&self, fields: &[FieldRef]) -> Result<FieldRef> {
+        self.inner.return_field(fields)
+    }
+
+    fn is_nullable(&self) -> bool {
+        self.inner.is_nullable()
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        self.inner.order_sensitivity()
+    }
+
+    fn simplify(&self) -> Option<AggregateFunctionSimplification> {
+        self.inner.simplify()
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        self.inner.reverse_udf()
+    }
+
+    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        self.inner.coerce_types(types)
+    }
+
+    fn is_descending(&self) -> Option<bool> {
+        self.inner.is_descending()
+    }
+
+    fn default_value(&self, data_type: &DataType) -> Result<ScalarValue> {
+        self.inner.default_value(data_type)
+    }
+
+    fn supports_null_handling_clause(&self) -> bool {
+        self.inner.supports_null_handling_clause()
+    }
+
+    fn supports_within_group_clause(&self) -> bool {
+        self.inner.supports_within_group_clause()
+    }
+
+    fn set_monotonicity(&self, data_type: &DataType) -> SetMonotonicity {
+        self.inner.inner().set_monotonicity(data_type)
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.inner.documentation()
+    }
+}
+
+impl Exactly {
+    fn again(&self) -> Exactly {
+        Exactly { inner: Arc::clone(&self.inner), kind: self.kind }
+    }
+}

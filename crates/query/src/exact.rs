@@ -1,0 +1,254 @@
+//! Expressions of analyzed plans that the engine would evaluate to another value than SQL does.
+//!
+//! | expression | the engine | here |
+//! |---|---|---|
+//! | `+`, `-`, `*` of integers | wraps | an error |
+//! | `-0.0` as a key of joins, lists, windows, orders and distinct aggregates, in `case x when`, `nullif` and rows | differs from `0.0` | zeros have no sign |
+//! | dates and times compared with nanoseconds | an error for years before 1678 and after 2262 | compares |
+//! | decimals cast to floats | a float that may not be the nearest | the nearest |
+
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::config::ConfigOptions;
+use datafusion::logical_expr::expr::{
+    AggregateFunction, Between, Case, Cast, InList, InSubquery, ScalarFunction, Sort, WindowFunction,
+};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
+};
+use datafusion::optimizer::AnalyzerRule;
+
+use arrow_schema::{DataType, TimeUnit};
+
+use crate::doubles::nearest;
+use crate::functions::{
+    checked, first_operand, has_no_sign_of_zero, in_nanoseconds, nearest_float, negated, without_sign_of_zero,
+};
+
+/// The rule that replaces them.
+#[derive(Debug)]
+pub(crate) struct Exact;
+
+impl AnalyzerRule for Exact {
+    fn name(&self) -> &str {
+        "exact"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let plan = plan.transform_up_with_subqueries(|plan| rewritten(plan).map(Transformed::yes))?;
+        Ok(plan.data)
+    }
+}
+
+fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let mut schema = merge_schema(&plan.inputs());
+    if let LogicalPlan::TableScan(scan) = &plan {
+        let own = DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?;
+        schema.merge(&own);
+    }
+    let plan = match plan {
+        LogicalPlan::Sort(mut sort) => {
+            sort.expr = sort.expr.into_iter().map(|one| ordered(one, &schema)).collect();
+            LogicalPlan::Sort(sort)
+        }
+        LogicalPlan::Join(mut join) => {
+            for (left, right) in &mut join.on {
+                let is_float = is_float(left, &schema) || is_float(right, &schema);
+                if is_float {
+                    for side in [left, right] {
+                        *side = zero(side.clone(), &schema);
+                    }
+                    // The keys of USING are columns.
+                    join.join_constraint = JoinConstraint::On;
+                }
+            }
+            LogicalPlan::Join(join)
+        }
+        other => other,
+    };
+    let names = NamePreserver::new(&plan);
+    let plan = plan.map_expressions(|expression| {
+        let name = names.save(&expression);
+        let changed = expression.transform_up(|expression| one(expression, &schema))?;
+        Ok(changed.update_data(|expression| name.restore(expression)))
+    })?;
+    match plan.transformed {
+        true => plan.data.recompute_schema(),
+        false => Ok(plan.data),
+    }
+}
+
+/// One expression, whose parts are rewritten.
+fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let no = |expression| Ok(Transformed::no(expression));
+    let yes = |expression| Ok(Transformed::yes(expression));
+    match expression {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => binary(*left, op, *right, schema),
+        Expr::Negative(value) if type_of(&value, schema).is_some_and(|own| own.is_integer()) => yes(negated(*value)),
+        Expr::Cast(Cast { expr, field }) if *field.data_type() == DataType::Float64 => match *expr {
+            Expr::Literal(ScalarValue::Decimal128(Some(value), _, scale), _) => {
+                yes(Expr::Literal(ScalarValue::Float64(Some(nearest(value, scale))), None))
+            }
+            value if matches!(type_of(&value, schema), Some(DataType::Decimal128(..))) => yes(nearest_float(value)),
+            value => no(Expr::Cast(Cast { expr: Box::new(value), field })),
+        },
+        Expr::Between(Between { expr, negated, low, high }) => {
+            let [expr, low, high] = [*expr, *low, *high].map(|one| moment(one, schema));
+            yes(Expr::Between(Between { expr: expr.into(), negated, low: low.into(), high: high.into() }))
+        }
+        Expr::InList(InList { expr, list, negated }) => {
+            let mut all: Vec<Expr> = std::iter::once(*expr).chain(list).map(|one| moment(one, schema)).collect();
+            if is_float(&all[0], schema) && all[1..].iter().any(may_be_zero) {
+                all = all.into_iter().map(|one| zero(one, schema)).collect();
+            }
+            let expr = Box::new(all.remove(0));
+            yes(Expr::InList(InList { expr, list: all, negated }))
+        }
+        Expr::InSubquery(InSubquery { expr, subquery, negated }) if is_float(&expr, schema) => {
+            let Subquery { subquery, outer_ref_columns, spans } = subquery;
+            let inner = subquery.schema().columns().into_iter().map(Expr::Column);
+            let inner: Vec<Expr> = inner
+                .map(|column| {
+                    let (relation, name) = column.qualified_name();
+                    zero(column, subquery.schema()).alias_qualified(relation, name)
+                })
+                .collect();
+            let subquery = LogicalPlanBuilder::from(subquery.as_ref().clone()).project(inner)?.build()?;
+            let subquery = Subquery { subquery: subquery.into(), outer_ref_columns, spans };
+            yes(Expr::InSubquery(InSubquery { expr: Box::new(zero(*expr, schema)), subquery, negated }))
+        }
+        Expr::Case(Case { expr: Some(of), when_then_expr, else_expr }) if is_float(&of, schema) => {
+            let each = |(when, then): (Box<Expr>, Box<Expr>)| (Box::new(zero(*when, schema)), then);
+            let when_then_expr = when_then_expr.into_iter().map(each).collect();
+            yes(Expr::Case(Case { expr: Some(Box::new(zero(*of, schema))), when_then_expr, else_expr }))
+        }
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if func.name() == "nullif" && args.len() == 2 && !args.iter().any(Expr::is_volatile) =>
+        {
+            let is_zero = args.iter().any(|one| is_float(one, schema));
+            match (is_zero, <[Expr; 2]>::try_from(args)) {
+                (true, Ok([value, other])) => {
+                    let then = ScalarValue::try_from(&value.get_type(schema)?)?;
+                    let when =
+                        Expr::BinaryExpr(BinaryExpr::new(Box::new(value.clone()), Operator::Eq, Box::new(other)));
+                    let when_then_expr = vec![(Box::new(when), Box::new(Expr::Literal(then, None)))];
+                    yes(Expr::Case(Case { expr: None, when_then_expr, else_expr: Some(Box::new(value)) }))
+                }
+                (_, Ok(args)) => no(Expr::ScalarFunction(ScalarFunction { func, args: args.into() })),
+                (_, Err(args)) => no(Expr::ScalarFunction(ScalarFunction { func, args })),
+            }
+        }
+        Expr::AggregateFunction(AggregateFunction { func, mut params }) => {
+            if params.distinct {
+                params.args = params.args.into_iter().map(|one| zero(one, schema)).collect();
+            }
+            params.order_by = params.order_by.into_iter().map(|one| ordered(one, schema)).collect();
+            yes(Expr::AggregateFunction(AggregateFunction { func, params }))
+        }
+        Expr::WindowFunction(window) => {
+            let WindowFunction { fun, mut params } = *window;
+            params.order_by = params.order_by.into_iter().map(|one| ordered(one, schema)).collect();
+            params.partition_by = params.partition_by.into_iter().map(|one| zero(one, schema)).collect();
+            if params.distinct {
+                params.args = params.args.into_iter().map(|one| zero(one, schema)).collect();
+            }
+            yes(Expr::WindowFunction(Box::new(WindowFunction { fun, params })))
+        }
+        other => no(other),
+    }
+}
+
+fn binary(left: Expr, op: Operator, right: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let of = |left: Expr, right: Expr| Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)));
+    if matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply) {
+        let types = [type_of(&left, schema), type_of(&right, schema)];
+        let is_whole = types[0] == types[1] && types[0].as_ref().is_some_and(DataType::is_integer);
+        return Ok(match is_whole {
+            true => Transformed::yes(checked(left, op, right)),
+            false => Transformed::no(of(left, right)),
+        });
+    }
+    let is_comparison = matches!(
+        op,
+        Operator::Eq
+            | Operator::NotEq
+            | Operator::Lt
+            | Operator::LtEq
+            | Operator::Gt
+            | Operator::GtEq
+            | Operator::IsDistinctFrom
+            | Operator::IsNotDistinctFrom
+    );
+    if !is_comparison {
+        return Ok(Transformed::no(of(left, right)));
+    }
+    let [left, right] = [left, right].map(|side| moment(side, schema));
+    // Rows are compared field by field.
+    let [left, right] = [left, right].map(|side| match side {
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if matches!(func.name(), "struct" | "row" | "named_struct") =>
+        {
+            let args = args.into_iter().map(|one| zero(one, schema)).collect();
+            Expr::ScalarFunction(ScalarFunction { func, args })
+        }
+        other => other,
+    });
+    // Equal floats of two tables are keys of a join.
+    let is_key = matches!(op, Operator::Eq | Operator::IsNotDistinctFrom)
+        && ![&left, &right].iter().any(|side| matches!(side, Expr::Literal(..)))
+        && is_float(&left, schema);
+    let [left, right] = match is_key {
+        true => [left, right].map(|side| zero(side, schema)),
+        false => [left, right],
+    };
+    Ok(Transformed::yes(of(left, right)))
+}
+
+fn type_of(expression: &Expr, schema: &DFSchema) -> Option<DataType> {
+    match first_operand(expression) {
+        Some(first) => type_of(first, schema),
+        None => expression.get_type(schema).ok(),
+    }
+}
+
+fn is_float(expression: &Expr, schema: &DFSchema) -> bool {
+    type_of(expression, schema).is_some_and(|own| own.is_floating())
+}
+
+/// Whether a value of a list may be a zero.
+fn may_be_zero(value: &Expr) -> bool {
+    match value {
+        Expr::Literal(ScalarValue::Float64(value), _) => value.is_some_and(|value| value == 0.0),
+        Expr::Literal(ScalarValue::Float32(value), _) => value.is_some_and(|value| value == 0.0),
+        _ => true,
+    }
+}
+
+/// A float without the sign of zero; other values as they are.
+fn zero(value: Expr, schema: &DFSchema) -> Expr {
+    match is_float(&value, schema) && !has_no_sign_of_zero(&value) {
+        true => without_sign_of_zero(value),
+        false => value,
+    }
+}
+
+fn ordered(sort: Sort, schema: &DFSchema) -> Sort {
+    Sort { expr: zero(sort.expr, schema), ..sort }
+}
+
+/// A date or time that is cast to nanoseconds for a comparison.
+fn moment(value: Expr, schema: &DFSchema) -> Expr {
+    match value {
+        Expr::Cast(Cast { expr, field }) => {
+            let is_near = match (field.data_type(), type_of(&expr, schema)) {
+                (DataType::Timestamp(TimeUnit::Nanosecond, None), Some(DataType::Date32)) => true,
+                (DataType::Timestamp(TimeUnit::Nanosecond, to), Some(DataType::Timestamp(_, from))) => *to == from,
+                _ => false,
+            };
+            if is_near { in_nanoseconds(*expr) } else { Expr::Cast(Cast { expr, field }) }
+        }
+        other => other,
+    }
+}

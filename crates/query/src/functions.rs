@@ -1,0 +1,300 @@
+//! Functions that stand for operations of the engine which answer wrongly.
+
+use std::sync::{Arc, LazyLock};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
+};
+use arrow_array::{Array, ArrayRef, Float64Array, TimestampMicrosecondArray, TimestampNanosecondArray};
+use arrow_schema::{DataType, TimeUnit};
+use datafusion::arrow::compute::kernels::numeric::{add, mul, neg, sub};
+use datafusion::common::utils::normalize_float_zero;
+use datafusion::common::{Result, internal_err, plan_err};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::physical_expr_common::datum::apply;
+
+use crate::doubles::nearest;
+
+/// What a function does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Does {
+    /// `-` of an integer: an error where the engine wraps.
+    Negate,
+    /// `0.0` for `-0.0`, which are equal.
+    Zero,
+    /// A date or time in nanoseconds; those that are too far away become the first or last one. For comparisons.
+    Nanoseconds,
+    /// The float that is nearest to a decimal.
+    Nearest,
+    /// The begin of the year, month … of a date, as a time.
+    Begin,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Function {
+    does: Does,
+    signature: Signature,
+}
+
+impl Function {
+    fn udf(does: Does, arguments: usize) -> Arc<ScalarUDF> {
+        Arc::new(ScalarUDF::from(Function { does, signature: Signature::any(arguments, Volatility::Immutable) }))
+    }
+}
+
+macro_rules! function {
+    ($($name:ident = $does:ident of $arguments:literal;)*) => {
+        $(static $name: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Function::udf(Does::$does, $arguments));)*
+    };
+}
+
+function! {
+    NEGATE = Negate of 1;
+    ZERO = Zero of 1;
+    NANOSECONDS = Nanoseconds of 1;
+    NEAREST = Nearest of 1;
+    BEGIN = Begin of 2;
+}
+
+/// `+`, `-`, `*` of integers of one type, from left to right: an error where the engine wraps. A chain is one function, as the engine's work grows with
+/// the depth of expressions.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Checked {
+    operators: Vec<Operator>,
+    name: String,
+    signature: Signature,
+}
+
+/// `left op right` of integers of one type, with an error for what the type does not hold.
+pub(crate) fn checked(left: Expr, op: Operator, right: Expr) -> Expr {
+    let (mut operators, mut args) = match left {
+        Expr::ScalarFunction(function) => match chain(&function.func) {
+            Some(chain) => (chain.operators.clone(), function.args),
+            None => (Vec::new(), vec![Expr::ScalarFunction(function)]),
+        },
+        other => (Vec::new(), vec![other]),
+    };
+    operators.push(op);
+    args.push(right);
+    let signs: Vec<String> = operators.iter().map(ToString::to_string).collect();
+    let name = format!("checked {}", signs.join(" "));
+    let signature = Signature::any(args.len(), Volatility::Immutable);
+    ScalarUDF::from(Checked { operators, name, signature }).call(args)
+}
+
+fn chain(function: &Arc<ScalarUDF>) -> Option<&Checked> {
+    let any: &dyn std::any::Any = function.inner().as_ref();
+    any.downcast_ref::<Checked>()
+}
+
+/// The first operand of such a chain, which has its type.
+pub(crate) fn first_operand(value: &Expr) -> Option<&Expr> {
+    match value {
+        Expr::ScalarFunction(function) if chain(&function.func).is_some() => function.args.first(),
+        _ => None,
+    }
+}
+
+impl ScalarUDFImpl for Checked {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        match types.first() {
+            Some(own) => Ok(own.clone()),
+            None => internal_err!("{} of nothing", self.name),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let mut all = args.args.into_iter();
+        let Some(mut value) = all.next() else { return internal_err!("{} of nothing", self.name) };
+        for (operator, other) in self.operators.iter().zip(all) {
+            value = match operator {
+                Operator::Plus => apply(&value, &other, |left, right| add(left, right)),
+                Operator::Minus => apply(&value, &other, |left, right| sub(left, right)),
+                _ => apply(&value, &other, |left, right| mul(left, right)),
+            }?;
+        }
+        Ok(value)
+    }
+}
+
+/// `- value`, with an error for the least integer.
+pub(crate) fn negated(value: Expr) -> Expr {
+    NEGATE.call(vec![value])
+}
+
+/// A float whose zero has no sign.
+pub(crate) fn without_sign_of_zero(value: Expr) -> Expr {
+    ZERO.call(vec![value])
+}
+
+/// Whether this is such a function.
+pub(crate) fn has_no_sign_of_zero(value: &Expr) -> bool {
+    matches!(value, Expr::ScalarFunction(function) if function.func.name() == ZERO.name())
+}
+
+/// A date or time in nanoseconds, for comparisons.
+pub(crate) fn in_nanoseconds(value: Expr) -> Expr {
+    NANOSECONDS.call(vec![value])
+}
+
+/// A decimal as a float.
+pub(crate) fn nearest_float(value: Expr) -> Expr {
+    NEAREST.call(vec![value])
+}
+
+/// The begin of the year, month … of a date.
+pub(crate) fn begin(of: Expr, date: Expr) -> Expr {
+    BEGIN.call(vec![of, date])
+}
+
+impl ScalarUDFImpl for Function {
+    fn name(&self) -> &str {
+        match self.does {
+            Does::Negate => "checked_negate",
+            Does::Zero => "without_sign_of_zero",
+            Does::Nanoseconds => "in_nanoseconds",
+            Does::Nearest => "nearest_float",
+            Does::Begin => "begin_of_date",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        Ok(match (self.does, types.first()) {
+            (Does::Nanoseconds, Some(DataType::Timestamp(_, zone))) => {
+                DataType::Timestamp(TimeUnit::Nanosecond, zone.clone())
+            }
+            (Does::Nanoseconds, _) => DataType::Timestamp(TimeUnit::Nanosecond, None),
+            (Does::Nearest, _) => DataType::Float64,
+            (Does::Begin, _) => DataType::Timestamp(TimeUnit::Microsecond, None),
+            (_, Some(own)) => own.clone(),
+            (_, None) => return internal_err!("{} of nothing", self.name()),
+        })
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        match (self.does, args.args.as_slice()) {
+            (Does::Negate, [value]) => each(value, &|array| Ok(neg(array.as_ref())?)),
+            (Does::Zero, [value]) => each(value, &|array| Ok(normalize_float_zero(array))),
+            (Does::Nanoseconds, [value]) => each(value, &nanoseconds),
+            (Does::Nearest, [value]) => each(value, &|array| match array.data_type() {
+                DataType::Decimal128(_, scale) => {
+                    let scale = *scale;
+                    let all: Float64Array = array.as_primitive::<Decimal128Type>().unary(|value| nearest(value, scale));
+                    Ok(Arc::new(all))
+                }
+                other => internal_err!("{other} is no decimal"),
+            }),
+            (Does::Begin, [ColumnarValue::Scalar(of), date]) => {
+                let of = of.try_as_str().flatten().unwrap_or_default().to_lowercase();
+                each(date, &|dates| begins(&of, dates))
+            }
+            _ => internal_err!("{} of {} arguments", self.name(), args.args.len()),
+        }
+    }
+}
+
+fn each(value: &ColumnarValue, change: &dyn Fn(&ArrayRef) -> Result<ArrayRef>) -> Result<ColumnarValue> {
+    match value {
+        ColumnarValue::Array(array) => change(array).map(ColumnarValue::Array),
+        ColumnarValue::Scalar(value) => {
+            let array = change(&value.to_array()?)?;
+            datafusion::common::ScalarValue::try_from_array(&array, 0).map(ColumnarValue::Scalar)
+        }
+    }
+}
+
+fn begins(of: &str, dates: &ArrayRef) -> Result<ArrayRef> {
+    const DAY: i64 = 86_400_000_000;
+    let first: fn(i64) -> i64 = match of {
+        "year" => |day| days_of(civil(day).0, 1),
+        "quarter" => |day| days_of(civil(day).0, (civil(day).1 - 1) / 3 * 3 + 1),
+        "month" => |day| days_of(civil(day).0, civil(day).1),
+        // 1970-01-01 was a Thursday, and a week begins with Monday.
+        "week" => |day| day - (day + 3).rem_euclid(7),
+        "day" | "hour" | "minute" | "second" | "millisecond" | "microsecond" => |day| day,
+        other => {
+            return plan_err!("date_trunc of {other:?} is not supported: year, quarter, month, week, day are");
+        }
+    };
+    let times: TimestampMicrosecondArray =
+        dates.as_primitive::<Date32Type>().unary(|day| first(i64::from(day)).saturating_mul(DAY));
+    Ok(Arc::new(times))
+}
+
+/// The year and month of a day since 1970, see Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+fn civil(day: i64) -> (i64, i64) {
+    let day = day + 719_468;
+    let era = day.div_euclid(146_097);
+    let of_era = day.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (year + era * 400 + i64::from(month <= 2), month)
+}
+
+/// The day since 1970 with which a month begins.
+fn days_of(year: i64, month: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+fn nanoseconds(array: &ArrayRef) -> Result<ArrayRef> {
+    const DAY: i64 = 86_400_000_000_000;
+    let times: TimestampNanosecondArray = match array.data_type() {
+        DataType::Date32 => array.as_primitive::<Date32Type>().unary(|days| i64::from(days).saturating_mul(DAY)),
+        DataType::Timestamp(TimeUnit::Second, _) => {
+            array.as_primitive::<TimestampSecondType>().unary(|time| time.saturating_mul(1_000_000_000))
+        }
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            array.as_primitive::<TimestampMillisecondType>().unary(|time| time.saturating_mul(1_000_000))
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            array.as_primitive::<TimestampMicrosecondType>().unary(|time| time.saturating_mul(1000))
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => array.as_primitive::<TimestampNanosecondType>().clone(),
+        other => return internal_err!("{other} is no time"),
+    };
+    Ok(match array.data_type() {
+        DataType::Timestamp(_, Some(zone)) => Arc::new(times.with_timezone(Arc::clone(zone))),
+        _ => Arc::new(times),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_begin_with_days() {
+        assert_eq!((days_of(1970, 1), days_of(1970, 3), days_of(2000, 3)), (0, 59, 11_017));
+        let mut before = (civil(-800_000), -800_000);
+        for day in -799_999..800_000 {
+            let month = civil(day);
+            if month != before.0 {
+                assert_eq!(days_of(month.0, month.1), day, "{month:?}");
+                assert!((28..=31).contains(&(day - before.1)) || before.1 == -800_000, "{month:?}");
+                before = (month, day);
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Names of columns that the question does not name: what it says.
+
+use arrow_schema::{Schema, SchemaRef};
+use datafusion::sql::sqlparser::ast::{Expr, SelectItem, SetExpr, Statement};
+use std::sync::Arc;
+
+/// The names of the first and last columns of an answer, `None` for those that the engine names rightly.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Labels {
+    first: Vec<Option<String>>,
+    last: Vec<Option<String>>,
+    /// Whether there may be other columns between them.
+    is_open: bool,
+}
+
+impl Labels {
+    /// The names that `statement` suggests, as it is written.
+    pub fn of(statement: &Statement) -> Self {
+        Labels::with(statement, &|item| match item {
+            SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => Some(None),
+            SelectItem::UnnamedExpr(expression) => {
+                let text = expression.to_string();
+                // It may be several columns.
+                if text.to_lowercase().contains("unnest") { None } else { Some(Some(text)) }
+            }
+            SelectItem::ExprWithAlias { .. } => Some(None),
+            _ => None,
+        })
+    }
+
+    /// These, and the names of columns in `resolved`, the same statement with the names of tables.
+    pub fn or_columns_of(self, resolved: &Statement) -> Self {
+        let names = Labels::with(resolved, &|item| match item {
+            SelectItem::UnnamedExpr(Expr::Identifier(name)) => Some(Some(name.value.clone())),
+            SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. } => Some(None),
+            _ => None,
+        });
+        if (names.first.len(), names.last.len()) != (self.first.len(), self.last.len()) {
+            return self;
+        }
+        let or = |own: Vec<Option<String>>, other: Vec<Option<String>>| {
+            own.into_iter().zip(other).map(|(own, other)| own.or(other)).collect()
+        };
+        Labels { first: or(self.first, names.first), last: or(self.last, names.last), ..self }
+    }
+
+    fn with(statement: &Statement, label: &dyn Fn(&SelectItem) -> Option<Option<String>>) -> Self {
+        let Statement::Query(query) = statement else { return Labels::default() };
+        let mut body = &*query.body;
+        let select = loop {
+            match body {
+                SetExpr::Select(select) => break select,
+                SetExpr::SetOperation { left, .. } => body = left,
+                SetExpr::Query(query) => body = &query.body,
+                _ => return Labels { is_open: true, ..Labels::default() },
+            }
+        };
+        let first: Vec<_> = select.projection.iter().map_while(label).collect();
+        let is_open = first.len() < select.projection.len();
+        let mut last: Vec<_> = match is_open {
+            true => select.projection.iter().rev().map_while(label).collect(),
+            false => Vec::new(),
+        };
+        last.reverse();
+        Labels { first, last, is_open }
+    }
+
+    /// The schema with these names.
+    pub fn on(&self, schema: &SchemaRef) -> SchemaRef {
+        let count = schema.fields().len();
+        let known = self.first.len() + self.last.len();
+        if known > count || !self.is_open && known != count {
+            return Arc::clone(schema);
+        }
+        let fields = schema.fields().iter().enumerate().map(|(at, field)| {
+            let label = self.first.get(at).or_else(|| self.last.get((at + self.last.len()).checked_sub(count)?));
+            match label {
+                Some(Some(name)) => Arc::new(field.as_ref().clone().with_name(name)),
+                _ => Arc::clone(field),
+            }
+        });
+        Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
+    }
+}

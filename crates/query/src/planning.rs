@@ -1,0 +1,159 @@
+//! From a question to a plan, on a thread of the engine.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, FieldRef, TimeUnit};
+use datafusion::common::Result as EngineResult;
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::planner::TypePlanner;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::{SQLOptions, SessionConfig};
+use datafusion::sql::sqlparser::ast;
+use isomorph::storage::Resources;
+use isomorph::{Error, Result};
+use tokio::runtime::Handle;
+
+use crate::aggregates;
+use crate::bounded;
+use crate::catalog::{CATALOG, Catalog, SqlCatalog};
+use crate::errors::{of_engine, of_plan};
+use crate::exact::Exact;
+use crate::labels::Labels;
+use crate::merged::merge;
+use crate::parameters::Parameters;
+use crate::prepared::prepared;
+use crate::resolve::resolve;
+use crate::spelling::respell;
+use crate::statement::{explained, parse, sql_of};
+
+/// The most memory that is kept for merging what was sorted, bytes.
+const MOST_RESERVED: usize = 256 << 20;
+
+/// Keys of the smaller side of a join that are handed to the other side: so many, of so many bytes.
+const MOST_KEYS: usize = 20_000;
+const MOST_KEY_BYTES: usize = 4 << 20;
+
+/// What a plan needs.
+#[derive(Debug, Clone)]
+pub(crate) struct Planning {
+    pub catalog: Arc<Catalog>,
+    pub resources: Resources,
+    pub question: String,
+    pub parameters: Parameters,
+    pub explain: bool,
+}
+
+/// A plan of the engine.
+pub(crate) struct Planned {
+    pub state: SessionState,
+    pub plan: LogicalPlan,
+    pub labels: Labels,
+}
+
+/// A plan that runs.
+pub(crate) struct Runnable {
+    pub state: SessionState,
+    pub plan: Arc<dyn ExecutionPlan>,
+    pub labels: Labels,
+}
+
+impl Planning {
+    /// The logical plan.
+    ///
+    /// # Errors
+    /// As those of the engine's `query`.
+    pub fn logical(&self, handle: &Handle) -> Result<Planned> {
+        let mut statement = parse(&self.question)?;
+        if self.explain {
+            statement = explained(statement);
+        }
+        let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
+        let labels = Labels::of(sql);
+        respell(sql);
+        let places = resolve(sql, &self.catalog)?;
+        let labels = labels.or_columns_of(sql);
+        merge(sql, &self.catalog)?;
+        let state = self.state()?;
+        let functions = || state.udfs().into_iter().chain(state.udafs()).chain(state.udwfs()).collect();
+        let plan = handle.block_on(state.statement_to_plan(statement));
+        let plan = plan.map_err(|error| of_plan(error, &places, &functions))?;
+        let only_reads = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+        only_reads.verify_plan(&plan).map_err(|error| of_engine(error).of_kind(isomorph::Kind::Unsupported))?;
+        let plan = prepared(plan).map_err(of_engine)?;
+        Ok(Planned { state, plan: self.parameters.bind(plan)?, labels })
+    }
+
+    /// The physical plan.
+    ///
+    /// # Errors
+    /// As [`Planning::logical`].
+    pub fn physical(&self, handle: &Handle) -> Result<Runnable> {
+        let Planned { state, plan, labels } = self.logical(handle)?;
+        let plan = handle.block_on(state.create_physical_plan(&plan)).map_err(of_engine)?;
+        Ok(Runnable { state, plan, labels })
+    }
+
+    fn state(&self) -> Result<SessionState> {
+        let threads = self.resources.threads.max(1);
+        let limit = usize::try_from(self.resources.budget.limit() / 2).unwrap_or(usize::MAX);
+        // Sorting fails where less than a quarter is kept for merging, see apache/datafusion#16979.
+        let reserved = (limit / 4).min(limit / (2 * threads)).min(MOST_RESERVED);
+        let mut config = SessionConfig::new()
+            .with_target_partitions(threads)
+            .with_create_default_catalog_and_schema(false)
+            .with_default_catalog_and_schema(CATALOG, self.catalog.schemas().first().map_or("graph", String::as_str))
+            .with_information_schema(true)
+            .with_sort_spill_reservation_bytes(reserved);
+        let options = config.options_mut();
+        // Names have the spelling of what they match.
+        options.sql_parser.enable_ident_normalization = false;
+        options.sql_parser.map_string_types_to_utf8view = false;
+        // Numerals keep their digits until it is known what they stand beside.
+        options.sql_parser.parse_float_as_decimal = true;
+        options.optimizer.hash_join_inlist_pushdown_max_distinct_values = MOST_KEYS;
+        options.optimizer.hash_join_inlist_pushdown_max_size = MOST_KEY_BYTES;
+        let top = NonZeroUsize::MIN.saturating_add(2);
+        let pool = TrackConsumersPool::new(FairSpillPool::new(limit), top);
+        let scratch = vec![self.resources.scratch.directory().to_owned()];
+        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(scratch));
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).with_disk_manager_builder(disk);
+        let runtime = runtime.build_arc().map_err(of_engine)?;
+        let mut state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(runtime)
+            .with_default_features()
+            .with_type_planner(Arc::new(Types))
+            .build();
+        state.catalog_list().register_catalog(CATALOG.to_owned(), Arc::new(SqlCatalog(Arc::clone(&self.catalog))));
+        state.add_analyzer_rule(Arc::new(Exact));
+        aggregates::register(&mut state).map_err(of_engine)?;
+        bounded::register(&mut state, limit).map_err(of_engine)?;
+        // The time that the question calls now.
+        state.mark_start_execution();
+        Ok(state)
+    }
+}
+
+/// Types of SQL that are others in the engine.
+#[derive(Debug)]
+struct Types;
+
+impl TypePlanner for Types {
+    /// A timestamp has microseconds: nanoseconds of 64 bits have no years before 1678 and after 2262.
+    fn plan_type_field(&self, sql_type: &ast::DataType) -> EngineResult<Option<FieldRef>> {
+        Ok(match sql_type {
+            ast::DataType::Timestamp(None, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone)
+            | ast::DataType::Datetime(None) => {
+                Some(Arc::new(Field::new("", DataType::Timestamp(TimeUnit::Microsecond, None), true)))
+            }
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,224 @@
+//! Plans of the engine's SQL planner, with the meaning that SQL gives the question where the planner's is another.
+//!
+//! | question | the planner | here |
+//! |---|---|---|
+//! | `x = any (select x …)` | compares the inner `x` with itself | the inner table has a name of its own |
+//! | `intersect all`, `except all` | keep or drop all equal rows | equal rows are numbered, and their numbers compared too |
+//! | numerals with a point | exact decimals everywhere, or floats everywhere | decimals beside decimals, otherwise floats |
+//! | `date_trunc` of a date | nanoseconds, which have no years before 1678 | microseconds |
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow_schema::DataType;
+use datafusion::common::metadata::FieldMetadata;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, NullEquality, Result, ScalarValue};
+use datafusion::functions_window::row_number::row_number;
+use datafusion::logical_expr::expr::{Between, Cast, InList, ScalarFunction, SetComparison, TryCast};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{
+    BinaryExpr, Distinct, Expr, ExprFunctionExt, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
+    Subquery, SubqueryAlias, Values,
+};
+
+use crate::doubles::nearest;
+use crate::functions::begin;
+
+/// The most digits of an integer that always has 64 bits.
+const DIGITS: u8 = 18;
+
+/// The plan with the meaning of SQL.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let names = AtomicUsize::new(0);
+    let plan = plan.transform_up_with_subqueries(|plan| {
+        let plan = compared(plan, &names)?;
+        let plan = counted(plan)?;
+        let plan = numerals(plan)?;
+        plan.recompute_schema().map(Transformed::yes)
+    });
+    Ok(plan?.data)
+}
+
+/// Gives tables of `any` and `all` names of their own.
+fn compared(plan: LogicalPlan, names: &AtomicUsize) -> Result<LogicalPlan> {
+    let named = |comparison: SetComparison| {
+        let name = format!("_compared_{}", names.fetch_add(1, Ordering::Relaxed));
+        let Subquery { subquery, outer_ref_columns, spans } = comparison.subquery;
+        let inner = LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(subquery, name)?);
+        let subquery = Subquery { subquery: Arc::new(inner), outer_ref_columns, spans };
+        Ok(Expr::SetComparison(SetComparison { subquery, ..comparison }))
+    };
+    let rename = |expression: Expr| {
+        expression.transform_up(|expression| match expression {
+            Expr::SetComparison(comparison) => named(comparison).map(Transformed::yes),
+            other => Ok(Transformed::no(other)),
+        })
+    };
+    Ok(plan.map_expressions(rename)?.data)
+}
+
+/// Numbers the equal rows of both sides of `intersect all` and `except all`. Without `all` the left side has no equal rows.
+fn counted(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Join(join) = &plan else { return Ok(plan) };
+    let is_set = join.null_equality == NullEquality::NullEqualsNull
+        && matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
+        && join.filter.is_none()
+        && join.on.len() == join.left.schema().fields().len()
+        && !matches!(&*join.left, LogicalPlan::Distinct(Distinct::All(_)));
+    if !is_set {
+        return Ok(plan);
+    }
+    let Join { left, right, on, join_type, .. } = join;
+    let columns: Vec<Expr> = left.schema().columns().into_iter().map(Expr::Column).collect();
+    let (mut of_left, mut of_right): (Vec<_>, Vec<_>) =
+        on.iter().filter_map(|(left, right)| Some((left.try_as_col()?.clone(), right.try_as_col()?.clone()))).unzip();
+    let (left, left_number) = numbered(left, "_copy_of_left")?;
+    let (right, right_number) = numbered(right, "_copy_of_right")?;
+    of_left.push(left_number);
+    of_right.push(right_number);
+    LogicalPlanBuilder::from(left)
+        .join_detailed(right, *join_type, (of_left, of_right), None, NullEquality::NullEqualsNull)?
+        .project(columns)?
+        .build()
+}
+
+/// The rows with a number, from 1 in each set of equal rows.
+fn numbered(plan: &LogicalPlan, name: &str) -> Result<(LogicalPlan, datafusion::common::Column)> {
+    let columns: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+    let number = row_number().partition_by(columns.clone()).build()?;
+    let shown = Expr::Column(datafusion::common::Column::from_name(number.schema_name().to_string()));
+    let all = columns.into_iter().chain([shown.alias(name)]);
+    let plan = LogicalPlanBuilder::from(plan.clone()).window([number])?.project(all)?.build()?;
+    Ok((plan, datafusion::common::Column::from_name(name)))
+}
+
+/// Numerals with a point are decimals beside decimals, and floats elsewhere: the nearest ones.
+fn numerals(plan: LogicalPlan) -> Result<LogicalPlan> {
+    if let LogicalPlan::Values(Values { values, schema }) = plan {
+        let rows: Vec<Vec<Expr>> = values
+            .iter()
+            .map(|row| row.iter().map(|cell| plain(cell.clone(), &DFSchema::empty())).collect())
+            .collect::<Result<_>>()?;
+        return match rows == values {
+            true => Ok(LogicalPlan::Values(Values { values, schema })),
+            false => LogicalPlanBuilder::values(rows)?.build(),
+        };
+    }
+    let schema = merge_schema(&plan.inputs());
+    let names = NamePreserver::new(&plan);
+    let changed = plan.map_expressions(|expression| {
+        let name = names.save(&expression);
+        Ok(Transformed::yes(name.restore(plain(expression, &schema)?)))
+    })?;
+    Ok(changed.data)
+}
+
+/// An expression whose numerals are what they stand beside: of an expression, they are decided after its other parts.
+fn plain(expression: Expr, schema: &DFSchema) -> Result<Expr> {
+    let decided = expression.transform_up(|expression| {
+        if is_numeral(&expression) {
+            return Ok(Transformed::no(expression));
+        }
+        let expression = truncated(expression, schema);
+        if is_beside_decimals(&expression, schema) {
+            return Ok(Transformed::yes(expression.map_children(|part| Ok(Transformed::yes(marked(part))))?.data));
+        }
+        let expression = floated(expression);
+        Ok(Transformed::yes(expression.map_children(|part| Ok(Transformed::yes(float(part))))?.data))
+    })?;
+    let unmarked = float(decided.data).transform_up(|expression| {
+        Ok(match expression {
+            Expr::Literal(value, Some(mark)) if mark == exact() => Transformed::yes(Expr::Literal(value, None)),
+            other => Transformed::no(other),
+        })
+    })?;
+    Ok(unmarked.data)
+}
+
+/// A numeral as a float, if it has a point. An integer of more than 64 bits is a decimal.
+fn float(expression: Expr) -> Expr {
+    match expression {
+        Expr::Literal(ScalarValue::Decimal128(Some(value), digits, scale), None) if scale > 0 || digits <= DIGITS => {
+            Expr::Literal(ScalarValue::Float64(Some(nearest(value, scale))), None)
+        }
+        other => other,
+    }
+}
+
+/// The mark of a literal that stays as it is.
+fn exact() -> FieldMetadata {
+    std::collections::BTreeMap::from([("isomorph.exact".to_owned(), String::new())]).into()
+}
+
+fn marked(expression: Expr) -> Expr {
+    match expression {
+        Expr::Literal(value @ ScalarValue::Decimal128(..), None) => Expr::Literal(value, Some(exact())),
+        other => other,
+    }
+}
+
+/// `date_trunc` of a date.
+fn truncated(expression: Expr, schema: &DFSchema) -> Expr {
+    match expression {
+        Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "date_trunc" => match args.as_slice() {
+            [of @ Expr::Literal(..), date] if date.get_type(schema).is_ok_and(|own| own == DataType::Date32) => {
+                begin(of.clone(), date.clone())
+            }
+            _ => Expr::ScalarFunction(ScalarFunction { func, args }),
+        },
+        other => other,
+    }
+}
+
+/// Whether other operands than numerals are decimals.
+fn is_beside_decimals(expression: &Expr, schema: &DFSchema) -> bool {
+    let operands: Vec<&Expr> = match expression {
+        Expr::BinaryExpr(BinaryExpr { left, right, .. }) => vec![left, right],
+        Expr::Between(Between { expr, low, high, .. }) => vec![expr, low, high],
+        Expr::InList(InList { expr, list, .. }) => std::iter::once(&**expr).chain(list).collect(),
+        Expr::Case(case) => {
+            let then = case.when_then_expr.iter().map(|(_, then)| &**then);
+            then.chain(case.else_expr.iter().map(|other| &**other)).collect()
+        }
+        Expr::ScalarFunction(ScalarFunction { args, .. }) => args.iter().collect(),
+        Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. }) => return field.data_type().is_decimal(),
+        _ => return false,
+    };
+    let has_numeral = operands.iter().any(|one| is_numeral(one));
+    let is_decimal =
+        |one: &Expr| !is_numeral(one) && !is_open(one) && one.get_type(schema).is_ok_and(|own| own.is_decimal());
+    has_numeral && operands.iter().any(|one| is_decimal(one))
+}
+
+/// A parameter beside numerals alone is a float, as they are.
+fn floated(mut expression: Expr) -> Expr {
+    let operands: Vec<&mut Expr> = match &mut expression {
+        Expr::BinaryExpr(BinaryExpr { left, right, .. }) => vec![left, right],
+        Expr::Between(Between { expr, low, high, .. }) => vec![expr, low, high],
+        Expr::InList(InList { expr, list, .. }) => std::iter::once(&mut **expr).chain(list).collect(),
+        _ => return expression,
+    };
+    if operands.iter().all(|one| is_numeral(one) || is_open(one)) {
+        for one in operands {
+            if let Expr::Placeholder(open) = one
+                && open.field.as_ref().is_some_and(|field| field.data_type().is_decimal())
+            {
+                open.field = Some(Arc::new(arrow_schema::Field::new("", DataType::Float64, true)));
+            }
+        }
+    }
+    expression
+}
+
+fn is_open(expression: &Expr) -> bool {
+    matches!(expression, Expr::Placeholder(_))
+}
+
+fn is_numeral(expression: &Expr) -> bool {
+    matches!(expression, Expr::Literal(ScalarValue::Decimal128(..), None))
+}

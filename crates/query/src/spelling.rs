@@ -1,0 +1,153 @@
+//! Spellings that the engine does not know, or reads in another way.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, Ident, ObjectName, Query, SetExpr, Statement, TimezoneInfo, TypedString, UnaryOperator, Value,
+    VisitMut, VisitorMut,
+};
+
+/// The most digits of a numeral that may be a decimal.
+const DIGITS: usize = 38;
+
+/// Rewrites them in `statement`.
+pub(crate) fn respell(statement: &mut Statement) {
+    let _ = statement.visit(&mut Respell);
+}
+
+struct Respell;
+
+impl VisitorMut for Respell {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        of_values(&mut query.body);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        // A decimal has no negative zero.
+        if let Expr::UnaryOp { op: UnaryOperator::Minus, expr } = expression
+            && let Some(text) = numeral(expr).filter(|text| is_zero(text))
+        {
+            *expression = double(&format!("-{text}"));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        match expression {
+            Expr::Value(_) => {
+                if let Some(text) = numeral(expression).filter(|text| is_float(text)) {
+                    *expression = double(text);
+                }
+            }
+            Expr::TypedString(TypedString { data_type, value, .. }) => {
+                if let Value::SingleQuotedString(text) = &value.value {
+                    in_nanoseconds(text, data_type);
+                }
+            }
+            Expr::Cast { expr, data_type, .. } => {
+                if let Expr::Value(value) = &**expr
+                    && let Value::SingleQuotedString(text) = &value.value
+                {
+                    in_nanoseconds(&text.clone(), data_type);
+                }
+            }
+            Expr::Function(function) => {
+                if let Some(other) = renamed(function) {
+                    *expression = other;
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn numeral(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Value(value) => match &value.value {
+            Value::Number(text, _) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn double(text: &str) -> Expr {
+    Expr::Cast {
+        kind: CastKind::Cast,
+        expr: Box::new(Expr::Value(Value::SingleQuotedString(text.replace('_', "")).into())),
+        data_type: DataType::Double(ExactNumberInfo::None),
+        array: false,
+        format: None,
+    }
+}
+
+/// The types of `values` are found before it is known what they stand beside: its numerals with a point are floats.
+fn of_values(body: &mut SetExpr) {
+    match body {
+        SetExpr::Values(values) => {
+            for cell in values.rows.iter_mut().flat_map(|row| row.content.iter_mut()) {
+                let (sign, value): (&str, &Expr) = match &*cell {
+                    Expr::UnaryOp { op: UnaryOperator::Minus, expr } => ("-", expr),
+                    other => ("", other),
+                };
+                let float =
+                    numeral(value).filter(|text| text.contains('.')).map(|text| double(&format!("{sign}{text}")));
+                if let Some(float) = float {
+                    *cell = float;
+                }
+            }
+        }
+        SetExpr::SetOperation { left, right, .. } => {
+            of_values(left);
+            of_values(right);
+        }
+        _ => {}
+    }
+}
+
+/// Whether a numeral is a float: with an exponent, or with more digits than a decimal has.
+fn is_float(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'_'));
+    !is_decimal || digits > DIGITS
+}
+
+fn is_zero(text: &str) -> bool {
+    text.contains('.') && text.bytes().all(|byte| matches!(byte, b'0' | b'.' | b'_'))
+}
+
+/// A time with more digits than microseconds have.
+fn in_nanoseconds(text: &str, data_type: &mut DataType) {
+    let digits = text.rsplit_once('.').map_or(0, |(_, part)| part.bytes().take_while(u8::is_ascii_digit).count());
+    if let DataType::Timestamp(digits_of_type @ None, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) = data_type
+        && digits > 6
+    {
+        *digits_of_type = Some(9);
+    }
+}
+
+/// Functions of SQL with another name or spelling in the engine.
+fn renamed(function: &mut Function) -> Option<Expr> {
+    let [name] = function.name.0.as_slice() else { return None };
+    let name = name.as_ident()?.value.to_lowercase();
+    let FunctionArguments::List(arguments) = &mut function.args else { return None };
+    match (name.as_str(), arguments.args.as_mut_slice()) {
+        (
+            "mod",
+            [FunctionArg::Unnamed(FunctionArgExpr::Expr(left)), FunctionArg::Unnamed(FunctionArgExpr::Expr(right))],
+        ) => {
+            let [left, right] = [left, right].map(|side| Box::new(Expr::Nested(Box::new(side.clone()))));
+            Some(Expr::Nested(Box::new(Expr::BinaryOp { left, op: BinaryOperator::Modulo, right })))
+        }
+        ("sign", [_]) => {
+            function.name = ObjectName::from(vec![Ident::new("signum")]);
+            None
+        }
+        _ => None,
+    }
+}

@@ -7,7 +7,7 @@ use isomorph_storage::{Budget, Reservation};
 use super::entities::{Entities, Placement};
 use super::ids::{self, ENTRY_BYTES, IdMap};
 use super::layers::Layers;
-use crate::layout::column;
+use crate::layout::{Layout, column};
 use crate::rules;
 use crate::table::Table;
 
@@ -25,7 +25,7 @@ struct Own {
     member: Placement,
     value: Option<f64>,
     /// Whether it names no layer, in a graph with layers: it applies to members that name none, and no other does, as in the
-    /// published library. `None` for a cell of a matrix, which applies to both.
+    /// published library. `None` for a coefficient that applies to both: a cell of a matrix, and with a layer in older layouts.
     is_bare: Option<bool>,
 }
 
@@ -48,7 +48,7 @@ impl Coefficients {
     pub fn read(
         table: &Table,
         entities: &Entities,
-        layers: &Layers,
+        (layers, layout): (&Layers, Layout),
         budget: &Budget,
         findings: &mut Findings,
     ) -> Result<Coefficients> {
@@ -70,7 +70,12 @@ impl Coefficients {
             let layer = numbers.is_valid(row).then(|| layers.at(numbers.value(row))).transpose();
             let layer = layer.map_err(|error| error.at(place().in_field(column::LAYER_ID)))?;
             let list = coefficients.edges.entry(ids::hash(edge.value(row))).or_default();
-            let is_bare = (!layers.is_flat()).then_some(layer.is_none());
+            // The ends of older layouts name no layers, but coefficients that this crate wrote there do.
+            let is_bare = match layer {
+                _ if layers.is_flat() => None,
+                None => Some(true),
+                Some(_) => (layout != Layout::V1).then_some(false),
+            };
             match entities.resolve(entity.value(row), layer) {
                 Some(member) => list.push(Own { member, value, is_bare }),
                 None => {

@@ -109,7 +109,7 @@ impl Annnet {
         };
         let table = Table::must(&members, file::EDGES)?;
         let coefficients = match Table::find(&members, file::COEFFICIENTS)? {
-            Some(table) => Coefficients::read(&table, &entities, &layers, budget, &mut noticed)?,
+            Some(table) => Coefficients::read(&table, &entities, (&layers, layout), budget, &mut noticed)?,
             None => {
                 let coefficients = &Coefficients::default();
                 let known = Known { entities: &entities, layers: &layers, hyperedges: &hyperedges, coefficients };

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder, UInt64Builder};
-use arrow_array::{ArrayRef, Int64Array, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, Int64Array, StringArray, UInt64Array};
 use isomorph_error::{Error, Findings, Kind as ErrorKind, Place, Result, index};
 use isomorph_model::{
     About, Batch, Direction, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, Key, KeyKind, NodeBatch, NodeId,
     NodeType, Part, Property, Request, Side, Source, Tables, part,
 };
-use isomorph_storage::{Location, Scratch};
+use isomorph_storage::{Budget, Location, Reservation, Scratch};
 use isomorph_tables::PackedFile;
 
 use crate::OpenOptions;
@@ -71,6 +72,8 @@ pub struct Listing {
     pub(crate) graph: Graph,
     pub(crate) recognised: Vec<(String, String)>,
     pub(crate) findings: Findings,
+    /// The keys of nodes by row, if ends are given as keys although the text has rows.
+    pub(crate) labels: Option<(StringArray, Reservation)>,
 }
 
 impl Listing {
@@ -109,6 +112,37 @@ impl Listing {
         self.notation.is_numbered()
     }
 
+    /// Gives ends as keys from now on: nodes of several types in one text are told apart by their keys.
+    ///
+    /// # Errors
+    /// Returns an error if the labels cannot be read, or exceed the budget.
+    pub(crate) fn hold_labels(&mut self, budget: &Budget) -> Result<()> {
+        let (mut labels, mut held) = (StringBuilder::new(), budget.reserve(0)?);
+        for part in self.node_parts(true, 1 << 14) {
+            for batch in part {
+                let Batch::Nodes(nodes) = batch? else { continue };
+                let Some(keys) = nodes.keys.as_ref().and_then(|keys| keys.as_string_opt::<i32>()) else {
+                    return Ok(());
+                };
+                held.grow(keys.iter().map(|key| 8 + key.map_or(0, str::len) as u64).sum())?;
+                keys.iter().for_each(|key| labels.append_option(key));
+            }
+        }
+        self.labels = Some((labels.finish(), held));
+        Ok(())
+    }
+
+    /// Returns ends that the text states as rows.
+    fn by_label(&self, rows: &UInt64Array) -> Ends {
+        match &self.labels {
+            None => Ends::Rows(rows.clone()),
+            Some((labels, _)) => {
+                let labels = rows.values().iter().map(|row| Some(labels.value(index(*row))));
+                Ends::Keys(Arc::new(labels.collect::<StringArray>()))
+            }
+        }
+    }
+
     /// Returns the nodes and edges of a piece, as far as they are wanted.
     fn rows(
         &self,
@@ -142,7 +176,7 @@ impl Listing {
             let (rows, by_row) = (edges.rows, self.is_by_row());
             let (ends, properties) = edges.finish(wanted.bare, self.edge_types());
             let mut ends = ends.into_iter().map(|ends| match by_row {
-                true => Ends::Rows(arrow_array::cast::AsArray::as_primitive(&ends).clone()),
+                true => self.by_label(ends.as_primitive()),
                 false => Ends::Keys(ends),
             });
             let none = || Ends::Rows(Vec::<u64>::new().into());
@@ -474,7 +508,7 @@ impl Source for Listing {
     }
 
     fn end_form(&self, _ty: usize) -> EndForm {
-        if self.is_by_row() { EndForm::Rows } else { EndForm::Keys }
+        if self.is_by_row() && self.labels.is_none() { EndForm::Rows } else { EndForm::Keys }
     }
 
     fn about(&self) -> About {
@@ -496,10 +530,12 @@ impl Source for Listing {
         }
         let (row, key) = match node {
             NodeId::Key(key) => (self.row_of(key)?, key.to_owned()),
-            NodeId::Row(row) if self.is_by_row() && self.graph.node_rows().is_none_or(|rows| row < rows) => {
+            NodeId::Row(row)
+                if self.end_form(0) == EndForm::Rows && self.graph.node_rows().is_none_or(|rows| row < rows) =>
+            {
                 (row, String::new())
             }
-            NodeId::Row(_) if self.is_by_row() => {
+            NodeId::Row(_) if self.end_form(0) == EndForm::Rows => {
                 return Err(Error::new(ErrorKind::NotFound, "there is no such node"));
             }
             NodeId::Row(_) => {

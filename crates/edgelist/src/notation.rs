@@ -164,13 +164,24 @@ impl Notation {
     }
 
     /// Returns whether values of a property are written unchanged, or not at all.
-    pub fn holds(self, property: &Property) -> bool {
-        let is_plain = matches!(property.kind, ValueKind::Plain);
-        let is_scalar =
-            matches!(property.data_type, DataType::Boolean | DataType::Int64 | DataType::Float64 | DataType::Utf8);
-        let is_json = property.kind == ValueKind::Json && property.data_type == DataType::Utf8;
+    pub fn holds(self, property: &Property, of_edge: bool) -> bool {
         let single = property.cardinality == Cardinality::Single;
-        single && is_scalar && (is_plain || is_json)
+        let is_number = matches!(property.data_type, DataType::Int64 | DataType::Float64);
+        let is_text = property.data_type == DataType::Utf8;
+        let is_scalar = is_number || is_text || property.data_type == DataType::Boolean;
+        let is_plain = matches!(property.kind, ValueKind::Plain);
+        match self {
+            Notation::AdjacencyList => true,
+            Notation::MatrixMarket | Notation::MultilineAdjacencyList if !of_edge => true,
+            // What is no number is not written.
+            Notation::MatrixMarket | Notation::Metis | Notation::Graphalytics => {
+                !(property.data_type.is_numeric() && single) || is_number
+            }
+            Notation::MultilineAdjacencyList => {
+                single && is_scalar && (is_plain || property.kind == ValueKind::Json && is_text)
+            }
+            Notation::Pajek => single && is_scalar && (is_plain || is_text),
+        }
     }
 
     /// Lists what this notation cannot store of a graph of one node type and one edge type, and why.
@@ -238,7 +249,7 @@ impl Notation {
         let is_number = |own: &&Property| {
             let is_type = own.data_type == DataType::Int64
                 || own.data_type == DataType::Float64 && self == Notation::MatrixMarket;
-            is_type && own.kind == ValueKind::Plain
+            is_type && own.kind == ValueKind::Plain && own.cardinality == Cardinality::Single
         };
         let mut numbers = properties.iter().filter(is_number);
         let weight = numbers.clone().find(|own| own.name == isomorph_model::well_known::WEIGHT);

@@ -25,12 +25,14 @@ fn own(native: &dyn Source) -> Option<&Listing> {
 /// Returns a function for each notation: [`Allowed`] has functions without context.
 fn holds(notation: Notation) -> fn(&Property, bool) -> bool {
     match notation {
-        Notation::MatrixMarket => |property, _| Notation::MatrixMarket.holds(property),
-        Notation::AdjacencyList => |property, _| Notation::AdjacencyList.holds(property),
-        Notation::MultilineAdjacencyList => |property, _| Notation::MultilineAdjacencyList.holds(property),
-        Notation::Metis => |property, _| Notation::Metis.holds(property),
-        Notation::Pajek => |property, _| Notation::Pajek.holds(property),
-        Notation::Graphalytics => |property, _| Notation::Graphalytics.holds(property),
+        Notation::MatrixMarket => |property, of_edge| Notation::MatrixMarket.holds(property, of_edge),
+        Notation::AdjacencyList => |property, of_edge| Notation::AdjacencyList.holds(property, of_edge),
+        Notation::MultilineAdjacencyList => {
+            |property, of_edge| Notation::MultilineAdjacencyList.holds(property, of_edge)
+        }
+        Notation::Metis => |property, of_edge| Notation::Metis.holds(property, of_edge),
+        Notation::Pajek => |property, of_edge| Notation::Pajek.holds(property, of_edge),
+        Notation::Graphalytics => |property, of_edge| Notation::Graphalytics.holds(property, of_edge),
     }
 }
 

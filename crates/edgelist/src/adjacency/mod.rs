@@ -181,5 +181,6 @@ pub(crate) fn open(
         graph,
         recognised,
         findings,
+        labels: None,
     })
 }

@@ -204,5 +204,6 @@ pub(crate) fn open(location: &Location, options: &OpenOptions, scratch: &Scratch
         graph,
         recognised,
         findings,
+        labels: None,
     })
 }

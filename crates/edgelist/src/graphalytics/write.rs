@@ -9,7 +9,8 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Place, Result, index};
 use isomorph_model::{
-    Batch, Delivery, Direction, EdgeBatch, EdgeOrder, Ends, Graph, NodeBatch, Property, Sink, ValueKind, Written,
+    Batch, Cardinality, Delivery, Direction, EdgeBatch, EdgeOrder, Ends, Graph, NodeBatch, Property, Sink, ValueKind,
+    Written,
 };
 use isomorph_storage::{Budget, Reservation, StagedFile, Staging};
 
@@ -39,6 +40,7 @@ pub(crate) struct GraphalyticsWriter<'a> {
 pub(crate) fn has_place(property: &Property) -> bool {
     let is_foreign = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | '=');
     property.kind == ValueKind::Plain
+        && property.cardinality == Cardinality::Single
         && matches!(property.data_type, DataType::Int64 | DataType::Float64)
         && !property.name.is_empty()
         && !property.name.contains(is_foreign)

@@ -9,7 +9,9 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Kind, Place, Result, index};
-use isomorph_model::{Batch, Delivery, Direction, EdgeBatch, EdgeOrder, Ends, Graph, NodeBatch, Sink, Written};
+use isomorph_model::{
+    Batch, Cardinality, Delivery, Direction, EdgeBatch, EdgeOrder, Ends, Graph, NodeBatch, Sink, Written,
+};
 use isomorph_storage::{Budget, Reservation, Scratch, Staging};
 use isomorph_tables::PackedWriter;
 use isomorph_tables::sort::{EdgeSorter, SortOptions};
@@ -44,8 +46,11 @@ pub(crate) struct MetisWriter<'a> {
 /// The positions of the properties of nodes that are written, the size first, and whether there is a size.
 pub(crate) fn of_nodes(graph: &Graph) -> (Vec<usize>, bool) {
     let Some(node) = graph.nodes.first() else { return (Vec::new(), false) };
-    let place =
-        |name: &str| node.properties.iter().position(|own| own.name == name && own.data_type == DataType::Int64);
+    let place = |name: &str| {
+        node.properties.iter().position(|own| {
+            own.name == name && own.data_type == DataType::Int64 && own.cardinality == Cardinality::Single
+        })
+    };
     let size = place(SIZE);
     let mut all: Vec<usize> = size.into_iter().collect();
     match place(&weight_name(0, 1)) {

@@ -109,7 +109,7 @@ pub(crate) fn open(location: &Location, options: &OpenOptions, scratch: &Scratch
     let integers = !by_label && !has_text_keys(options);
     let mut graph = described((pajek.vertices, found.edges), (nodes, edges), integers, direction);
     graph.name.clone_from(&pajek.name);
-    Ok(Listing {
+    let mut listing = Listing {
         notation: Notation::Pajek,
         texts: vec![Text { file, grammar: Box::new(pajek), extents, nodes: found.nodes }],
         keys,
@@ -119,5 +119,11 @@ pub(crate) fn open(location: &Location, options: &OpenOptions, scratch: &Scratch
         graph,
         recognised,
         findings,
-    })
+        labels: None,
+    };
+    // A graph of several node types, of which the sidecar knows, is told apart by keys.
+    if by_label && options.shown.is_some() {
+        listing.hold_labels(&options.budget)?;
+    }
+    Ok(listing)
 }

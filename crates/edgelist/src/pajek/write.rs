@@ -143,7 +143,8 @@ impl<'a> PajekWriter<'a> {
         };
         for row in 0..edges.rows {
             let directed = match &edges.directed {
-                Some(directed) => directed.value(row),
+                // An edge that does not say is directed.
+                Some(directed) => directed.is_null(row) || directed.value(row),
                 None => self.direction != Direction::Undirected,
             };
             let relation = column_of(&self.of_edges, &edges.properties, RELATION).filter(|own| own.1.is_valid(row));
@@ -246,13 +247,14 @@ fn quoted(out: &mut String, text: &str) -> Result<()> {
 /// Returns whether a property has a place that its type fits.
 pub(crate) fn has_place(property: &Property, of_edge: bool) -> bool {
     let is_number = matches!(property.data_type, DataType::Int64 | DataType::Float64);
-    let is_text = property.data_type == DataType::Utf8 && property.kind != ValueKind::Json;
+    let is_plain = matches!(property.kind, ValueKind::Plain);
+    let is_text = property.data_type == DataType::Utf8 && is_plain;
     match property.name.as_str() {
         WEIGHT if of_edge => is_number,
         RELATION if of_edge => is_text,
         SHAPE if !of_edge => is_text,
         name if !of_edge && COORDINATES.contains(&name) => is_number,
-        _ => property.kind != ValueKind::Json,
+        _ => is_plain,
     }
 }
 

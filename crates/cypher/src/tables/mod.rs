@@ -12,6 +12,7 @@ mod filter;
 mod keys;
 mod nodes;
 mod pass;
+mod reading;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};

@@ -245,11 +245,11 @@ const NODE_LINK: Member = Member {
             record_file("node-link JSON, packed", "graph.nodelink.json.zst"),
         ]
     },
-    refuses: NO_RECORDS,
+    refuses: NO_DIRECTIONS,
 };
 
 const KGX: Member =
-    Member { format: Format::KGX, layouts: |_| vec![record_file("KGX JSON", "graph.kgx.json")], refuses: NO_RECORDS };
+    Member { format: Format::KGX, layouts: |_| vec![record_file("KGX JSON", "graph.kgx.json")], refuses: NO_DIRECTIONS };
 
 const GEXF: Member = Member {
     format: Format::GEXF,
@@ -264,7 +264,7 @@ const GEXF: Member = Member {
 };
 
 const GML: Member =
-    Member { format: Format::GML, layouts: |_| vec![record_file("GML", "graph.gml")], refuses: NO_RECORDS };
+    Member { format: Format::GML, layouts: |_| vec![record_file("GML", "graph.gml")], refuses: NO_DIRECTIONS };
 
 const JGF: Member = Member {
     format: Format::JGF,
@@ -273,7 +273,15 @@ const JGF: Member = Member {
 };
 
 const CX2: Member =
-    Member { format: Format::CX2, layouts: |_| vec![record_file("CX2", "graph.cx2")], refuses: NO_RECORDS };
+    Member { format: Format::CX2, layouts: |_| vec![record_file("CX2", "graph.cx2")], refuses: NO_DIRECTIONS };
+
+/// The same, and graphs with edges of both kinds of direction.
+const NO_DIRECTIONS: &[(&str, &str)] = &[
+    ("rdf", "cannot be written as nodes and edges"),
+    ("triples and an empty graph", "without triples would be lost"),
+    ("deepgnn", "only nodes and edges can be fused"),
+    ("undirected", "direction of edges would be lost"),
+];
 
 const NO_RECORDS: &[(&str, &str)] = &[
     ("rdf", "cannot be written as nodes and edges"),

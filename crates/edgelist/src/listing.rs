@@ -35,7 +35,7 @@ pub(crate) struct Text {
 /// Where the keys of nodes come from.
 pub(crate) enum Keys {
     /// Every name in the text, in the order of its first occurrence.
-    Names(Nodes),
+    Names(Box<Nodes>),
     /// The numbers from 1.
     Numbers(u64),
     /// The names that items of nodes have.

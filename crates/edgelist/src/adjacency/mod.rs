@@ -174,7 +174,7 @@ pub(crate) fn open(
     Ok(Listing {
         notation,
         texts: vec![Text { file, grammar, extents, nodes: 0 }],
-        keys: Keys::Names(nodes),
+        keys: Keys::Names(Box::new(nodes)),
         mentions,
         of_nodes: Vec::new(),
         of_edges,

@@ -30,7 +30,8 @@ pub struct RecordsWriter<'a> {
     /// Whether ids begin with the type.
     prefixes: bool,
     out: String,
-    /// Number of relationships so far.
+    /// Number of nodes and of relationships so far.
+    rows: u64,
     edges: u64,
     /// Rows of the next statement about nodes, or about the relationships of each type.
     nodes: Statement,
@@ -109,6 +110,7 @@ impl<'a> RecordsWriter<'a> {
             keys,
             prefixes: Schema::prefixes(graph),
             out,
+            rows: 0,
             edges: 0,
             nodes: Statement::default(),
             statements,
@@ -163,6 +165,7 @@ impl<'a> RecordsWriter<'a> {
 
     fn write_nodes(&mut self, nodes: &NodeBatch) -> Result<()> {
         let ty = self.graph.nodes.get(nodes.ty).ok_or_else(|| Error::usage("no such node type"))?.clone();
+        self.rows += nodes.rows as u64;
         let is_row = ty.key.kind == KeyKind::Row;
         let keys: ArrayRef = match &nodes.keys {
             _ if is_row => Arc::new((nodes.start..).take(nodes.rows).collect::<UInt64Array>()),
@@ -321,6 +324,10 @@ impl Sink for RecordsWriter<'_> {
     fn finish(mut self: Box<Self>) -> Result<Written> {
         self.end_nodes()?;
         (0..self.statements.len()).try_for_each(|at| self.end_edges(at))?;
+        if self.form == Form::Apoc && self.rows == 0 {
+            let what = "a graph without nodes would be an empty file, and nothing tells what that is";
+            return Err(Error::new(Kind::WouldLose, what).hint("--to cypher    write a script instead"));
+        }
         self.flush(0)?;
         self.file.finish()?;
         let files = self.staging.finished().into_iter().map(|(name, digest)| (name, digest.size));

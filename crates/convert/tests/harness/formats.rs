@@ -311,7 +311,12 @@ const APOC: Member = Member {
         let layout = |name: &str, file| Layout { file, ..tables(name) };
         vec![layout("APOC", "graph.json"), layout("APOC, packed", "graph.json.gz")]
     },
-    refuses: NO_RECORDS,
+    refuses: &[
+        ("empty", "a graph without nodes would be an empty file"),
+        ("rdf", "cannot be written as nodes and edges"),
+        ("triples and an empty graph", "without triples would be lost"),
+        ("deepgnn", "only nodes and relationships"),
+    ],
 };
 
 const CYPHER: Member = Member {

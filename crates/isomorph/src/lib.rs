@@ -26,10 +26,10 @@ pub mod formats {
     pub use isomorph_flat as flat;
     #[cfg(feature = "graphar")]
     pub use isomorph_graphar as graphar;
-    #[cfg(feature = "graphlake")]
-    pub use isomorph_graphlake as graphlake;
     #[cfg(feature = "graphfile")]
     pub use isomorph_graphfile as graphfile;
+    #[cfg(feature = "graphlake")]
+    pub use isomorph_graphlake as graphlake;
     #[cfg(feature = "graphml")]
     pub use isomorph_graphml as graphml;
     #[cfg(feature = "neo4j")]

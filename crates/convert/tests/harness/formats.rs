@@ -248,8 +248,11 @@ const NODE_LINK: Member = Member {
     refuses: NO_DIRECTIONS,
 };
 
-const KGX: Member =
-    Member { format: Format::KGX, layouts: |_| vec![record_file("KGX JSON", "graph.kgx.json")], refuses: NO_DIRECTIONS };
+const KGX: Member = Member {
+    format: Format::KGX,
+    layouts: |_| vec![record_file("KGX JSON", "graph.kgx.json")],
+    refuses: NO_DIRECTIONS,
+};
 
 const GEXF: Member = Member {
     format: Format::GEXF,
@@ -325,10 +328,10 @@ const CYPHER: Member = Member {
         let layout = |name: &str, file| Layout { file, ..tables(name) };
         vec![layout("Cypher", "graph.cypher"), layout("Cypher, packed", "graph.cypher.zst")]
     },
-    refuses: NO_RECORDS,
+    refuses: NOT_IN_CYPHER,
 };
 
-const NO_RECORDS: &[(&str, &str)] = &[
+const NOT_IN_CYPHER: &[(&str, &str)] = &[
     ("rdf", "cannot be written as nodes and edges"),
     ("triples and an empty graph", "without triples would be lost"),
     ("deepgnn", "only nodes and relationships"),

@@ -40,9 +40,6 @@ fn the_history_of_a_store_is_told_merged_and_shortened() {
     assert_screen("lake_compact", &merged.screen());
     home.run(&["diff", "h.lake@12", "h.lake@13"]).exits(0);
     assert_eq!(home.run(&["lake", "compact", "h.lake", "--full"]).exits(0).out, "nothing  nothing to merge\n");
-    // What isomorph wrote is in order.
-    let lenient = home.run(&["lake", "compact", "h.lake", "--full", "--lenient"]).exits(0);
-    assert_eq!(lenient.out, "nothing  nothing to merge\n");
     home.run(&["validate", "h.lake", "--strict"]).exits(0);
     let would = home.run(&["lake", "vacuum", "h.lake", "--keep-last", "3"]).exits(0);
     assert!(would.out.contains("remove 10 snapshots and 10 files"), "{}", would.out);

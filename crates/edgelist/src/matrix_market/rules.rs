@@ -16,5 +16,5 @@ isomorph_error::rules! {
          comment has the numbers of rows, columns and entries", "correct the first lines";
     /// An entry above the diagonal of a symmetric matrix.
     TRIANGLE "MATRIX-TRIANGLE" Warning
-        "a symmetric matrix states the entries on and below its diagonal only", "exchange row and column of such entries";
+        "a symmetric matrix states the entries on and below its diagonal only", "write such entries with row and column exchanged";
 }

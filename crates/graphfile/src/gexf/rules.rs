@@ -29,7 +29,7 @@ isomorph_error::rules! {
     /// A hierarchy.
     NESTED "GEXF-NESTED" Error
         "nodes contain no nodes and have no parents",
-        "flatten the hierarchy with the tool that wrote it, or store the parent as an attribute";
+        "write the graph without a hierarchy, for example with the parent as an attribute";
     /// Input that is not GEXF.
     SYNTAX "GEXF-SYNTAX" Error
         "a file is well-formed XML in UTF-8, without entities of its own: gexf with one graph of nodes and edges",

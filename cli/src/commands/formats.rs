@@ -25,7 +25,7 @@ impl Document {
         Document {
             id: format.id(),
             name: format.name(),
-            read: true,
+            read: format.is_read(),
             write: true,
             shape: match format.shape() {
                 Shape::Typed => "typed",
@@ -51,7 +51,11 @@ pub fn run(formats: &Registry, console: &Console) -> Result<Answer> {
             "triples" => "resources and triples in named graphs",
             _ => "one table of nodes and edges, properties as JSON",
         };
-        let works = if document.write { "reads, writes" } else { "reads" };
+        let works = match (document.read, document.write) {
+            (true, true) => "reads, writes",
+            (true, false) => "reads",
+            (false, _) => "writes",
+        };
         table.row([document.id, document.name, works, shape, &document.names.join(", ")].map(Cell::from));
     }
     let mut screen = console.screen();

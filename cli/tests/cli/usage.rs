@@ -9,7 +9,7 @@ fn nonsense_is_a_usage_error() {
         &["--frobnicate"][..],
         &[],
         &["convert", "people.csv"],
-        &["info", "people.csv", "--from", "gml"],
+        &["info", "people.csv", "--from", "sgml"],
         &["info", "people.csv", "--sidecar", "maybe"],
         &["convert", "people.csv", "x.parq", "--memory", "lots"],
         &["convert", "people.csv", "x.parq", "--memory", "1KiB"],

@@ -355,6 +355,11 @@ pub trait Driver: Send + Sync {
         None
     }
 
+    /// Whether graphs are read from it. A drawing is written only.
+    fn is_read(&self) -> bool {
+        true
+    }
+
     /// Whether output that is one file is text.
     fn is_text(&self, _options: &WriteOptions) -> bool {
         false

@@ -269,6 +269,10 @@ impl Driver for GraphFile {
         self.of_records().is_some()
     }
 
+    fn is_read(&self) -> bool {
+        !matches!(self, GraphFile::Drawing(_))
+    }
+
     fn is_text(&self, _options: &WriteOptions) -> bool {
         true
     }

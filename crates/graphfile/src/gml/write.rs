@@ -25,7 +25,8 @@ fn push_text(out: &mut String, text: &str) {
     for character in text.chars() {
         match character {
             '"' | '&' => out.push_str(&format!("&#{};", u32::from(character))),
-            ' '..='~' | '\n' | '\t' => out.push(character),
+            // NetworkX joins the lines of a text with blanks.
+            ' '..='~' | '\t' => out.push(character),
             other => out.push_str(&format!("&#{};", u32::from(other))),
         }
     }

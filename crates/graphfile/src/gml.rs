@@ -15,6 +15,9 @@ use isomorph_tables::PackedFile;
 /// In the metadata of a graph: whether it is a multigraph.
 pub(crate) const MULTIGRAPH: &str = "gml.multigraph";
 
+/// What NetworkX writes before the single element of a list.
+pub(crate) const LIST_START: &str = "_networkx_list_start";
+
 /// GML.
 pub struct Gml;
 

@@ -8,7 +8,7 @@ use isomorph_records::{Head, Id, Item, Reader, Record, Slots, Tag};
 use isomorph_tables::PackedFile;
 
 use super::lexer::{Lexer, Token};
-use super::{MULTIGRAPH, rules};
+use super::{LIST_START, MULTIGRAPH, rules};
 use crate::OF_GRAPH;
 
 /// Maximum nesting of lists.
@@ -16,9 +16,6 @@ const DEPTH: usize = 128;
 
 /// Maximum length of a node or an edge, as JSON.
 const LONGEST: usize = 64 << 20;
-
-/// What NetworkX writes before the single element of a list.
-const LIST_START: &str = "_networkx_list_start";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {

@@ -127,3 +127,14 @@ def test_metis_is_the_graph(isomorph: Isomorph, tmp_path: Path) -> None:
     assert nx.utils.graphs_equal(nx.Graph(there.edges()), nx.Graph(made.edges()))
     isomorph.convert(tmp_path / "b.graphml", tmp_path / "c.metis")
     assert (tmp_path / "c.metis").read_text() == (tmp_path / "a.metis").read_text()
+
+
+def test_relations_are_values_of_edges_in_pajek(isomorph: Isomorph, tmp_path: Path) -> None:
+    made = nx.MultiDiGraph()
+    made.add_edge("a", "b", relation="knows")
+    made.add_edge("b", "c", relation="likes")
+    nx.write_graphml(made, tmp_path / "a.graphml")
+    isomorph.convert(tmp_path / "a.graphml", tmp_path / "b.net")
+    back = nx.read_pajek(tmp_path / "b.net")
+    edges = sorted((*ends, data["relation"]) for *ends, data in back.edges(data=True))
+    assert (sorted(back), edges) == (["a", "b", "c"], [("a", "b", "knows"), ("b", "c", "likes")])

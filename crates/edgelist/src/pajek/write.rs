@@ -180,7 +180,9 @@ fn column_of<'c>(
     columns: &'c [Option<ArrayRef>],
     name: &str,
 ) -> Option<(&'c Property, &'c ArrayRef)> {
-    let at = properties.iter().position(|own| own.name == name)?;
+    // With `--lossy`, a coordinate or a weight that is no number is left out.
+    let is_number = |own: &Property| matches!(own.data_type, DataType::Int64 | DataType::Float64);
+    let at = properties.iter().position(|own| own.name == name && (name == SHAPE || is_number(own)))?;
     properties.get(at).zip(columns.get(at)?.as_ref())
 }
 

@@ -61,10 +61,7 @@ impl Gml {
     pub fn holds(property: &Property) -> bool {
         let is_json = matches!(property.kind, ValueKind::Json | ValueKind::Bag) && property.data_type == DataType::Utf8;
         let is_plain = property.kind == ValueKind::Plain
-            && matches!(
-                property.data_type,
-                DataType::Int64 | DataType::UInt64 | DataType::Float64 | DataType::Utf8
-            );
+            && matches!(property.data_type, DataType::Int64 | DataType::UInt64 | DataType::Float64 | DataType::Utf8);
         property.cardinality == Cardinality::Single && (is_json || is_plain)
     }
 

@@ -400,8 +400,10 @@ fn texts_of_gml_are_no_json() {
 
 #[test]
 fn lists_of_one_element_and_infinities_of_gml() {
-    let nodes = "node [ id 5 s \"_networkx_list_start\" s \"x\" o [ l \"_networkx_list_start\" l 1 ] ] node [ id 6 s 1 s 2 ]";
-    let graph = gml(&format!("graph [ {nodes} edge [ source 5 target 6 w -Inf ] edge [ source 6 target 6 w Inf ] ]")).unwrap();
+    let nodes =
+        "node [ id 5 s \"_networkx_list_start\" s \"x\" o [ l \"_networkx_list_start\" l 1 ] ] node [ id 6 s 1 s 2 ]";
+    let graph =
+        gml(&format!("graph [ {nodes} edge [ source 5 target 6 w -Inf ] edge [ source 6 target 6 w Inf ] ]")).unwrap();
     let expected = [r#"5 "[\"x\"] " "{\"l\":[1]}""#, r#"6 "[1,2] " -"#, "5 6 -inf", "6 6 inf"];
     let text = |lines: Vec<String>| lines.iter().map(|line| line.replace("] \"", "]\"")).collect::<Vec<_>>();
     assert_eq!(text(shown(&graph)), expected.map(|line| line.replace("] \"", "]\"")));

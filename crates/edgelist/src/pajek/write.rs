@@ -150,9 +150,8 @@ impl<'a> PajekWriter<'a> {
                 self.section = Some(directed);
             }
             let _ = write!(self.line, "{} {}", sources.value(row) + 1, targets.value(row) + 1);
-            let others: Vec<(&Property, &ArrayRef)> = given(&self.of_edges, &edges.properties, row)
-                .filter(|(own, _)| own.name != WEIGHT)
-                .collect();
+            let others: Vec<(&Property, &ArrayRef)> =
+                given(&self.of_edges, &edges.properties, row).filter(|(own, _)| own.name != WEIGHT).collect();
             match column_of(&self.of_edges, &edges.properties, WEIGHT).filter(|own| own.1.is_valid(row)) {
                 Some((_, column)) => {
                     self.line.push(' ');

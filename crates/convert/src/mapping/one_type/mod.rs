@@ -13,7 +13,8 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::schema::{DocumentBody, GroupKind, MembershipTable, Owner};
 use isomorph_model::type_name::list_of;
 use isomorph_model::{
-    Cardinality, Direction, Document, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, Relation, ValueKind, well_known,
+    Cardinality, Direction, Document, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, Relation,
+    ValueKind, well_known,
 };
 use serde::{Deserialize, Serialize};
 

@@ -113,3 +113,31 @@ def test_node_link_json_of_d3(isomorph: Isomorph, tmp_path: Path) -> None:
     back = json.loads((tmp_path / "b.nodelink.json").read_text())
     assert [node["id"] for node in back["nodes"]] == [0, 1]
     assert back["links"] == text["links"]
+
+
+@pytest.mark.parametrize("ending", ["gexf", "gml", "net", "multiline_adjlist"])
+def test_parallel_edges_of_networkx_stay_apart(isomorph: Isomorph, tmp_path: Path, ending: str) -> None:
+    made = nx.MultiDiGraph()
+    made.add_edge("a", "b", key="x", w=1)
+    made.add_edge("a", "b", key="y", w=2)
+    (tmp_path / "a.nodelink.json").write_text(json.dumps(nx.node_link_data(made, edges="edges")))
+    isomorph.convert(tmp_path / "a.nodelink.json", tmp_path / f"b.{ending}")
+    read = {
+        "gexf": nx.read_gexf,
+        "gml": nx.read_gml,
+        "net": nx.read_pajek,
+        "multiline_adjlist": lambda path: nx.read_multiline_adjlist(path, create_using=nx.MultiDiGraph),
+    }[ending]
+    back = read(tmp_path / f"b.{ending}")
+    assert sorted((*ends, int(data["w"])) for *ends, data in back.edges(data=True)) == [("a", "b", 1), ("a", "b", 2)]
+
+
+def test_gml_of_networkx_with_values_of_several_kinds(isomorph: Isomorph, tmp_path: Path) -> None:
+    made = nx.Graph()
+    values = [1, "2", "true", "[1]", "hello", ["x"]]
+    for at, value in enumerate(values):
+        made.add_node(f"n{at}", p=value)
+    nx.write_gml(made, tmp_path / "a.gml")
+    isomorph.convert(tmp_path / "a.gml", tmp_path / "b.nodelink.json")
+    back = json.loads((tmp_path / "b.nodelink.json").read_text())
+    assert [node["p"] for node in back["nodes"]] == values

@@ -61,7 +61,8 @@ def test_matrices_of_scipy(isomorph: Isomorph, tmp_path: Path, field: str, symme
     draw = random.Random(3)
     cells = {(draw.randrange(9), draw.randrange(9)): draw.randrange(1, 9) for _ in range(20)}
     if symmetric:
-        cells = {**cells, **{(column, row): value for (row, column), value in cells.items()}}
+        lower = {(max(ends), min(ends)): value for ends, value in cells.items()}
+        cells = {**lower, **{(column, row): value for (row, column), value in lower.items()}}
     rows, columns = zip(*cells)
     kind = float if field == "real" else int
     values = [1 if field == "pattern" else value / 4 if field == "real" else value for value in cells.values()]
@@ -126,3 +127,14 @@ def test_metis_is_the_graph(isomorph: Isomorph, tmp_path: Path) -> None:
     assert nx.utils.graphs_equal(nx.Graph(there.edges()), nx.Graph(made.edges()))
     isomorph.convert(tmp_path / "b.graphml", tmp_path / "c.metis")
     assert (tmp_path / "c.metis").read_text() == (tmp_path / "a.metis").read_text()
+
+
+def test_relations_are_values_of_edges_in_pajek(isomorph: Isomorph, tmp_path: Path) -> None:
+    made = nx.MultiDiGraph()
+    made.add_edge("a", "b", relation="knows")
+    made.add_edge("b", "c", relation="likes")
+    nx.write_graphml(made, tmp_path / "a.graphml")
+    isomorph.convert(tmp_path / "a.graphml", tmp_path / "b.net")
+    back = nx.read_pajek(tmp_path / "b.net")
+    edges = sorted((*ends, data["relation"]) for *ends, data in back.edges(data=True))
+    assert (sorted(back), edges) == (["a", "b", "c"], [("a", "b", "knows"), ("b", "c", "likes")])

@@ -278,6 +278,9 @@ fn pajek_networks() {
         ])
     );
     assert_eq!(graph.graph().name.as_deref(), Some("my net"));
+    // NetworkX takes the head of a section with a relation for an edge.
+    let again = String::from_utf8(write(&graph, P, "x.net").unwrap()).unwrap();
+    assert!(again.contains("*Arcs\n1 2 0.5 relation \"knows\" l \"x y\"\n") && !again.contains(" :1"), "{again}");
     // Equal labels cannot be keys; without lines, the numbers are.
     let twice = open("*Vertices 2\n1 \"x\"\n2 \"x\"\n*Edges\n1 2\n", P).unwrap();
     assert_eq!((rules_of(&twice), shown(&twice).0), (vec!["PAJEK-LABEL"], strings(&[&["1", "x"], &["2", "x"]])));

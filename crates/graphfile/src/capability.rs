@@ -71,8 +71,16 @@ pub const GEXF: Capability = Capability {
 pub const GML: Capability = Capability {
     keys: &[KeyKind::Int, KeyKind::Utf8],
     order: true,
-    nodes: Values { scalars: &[Scalar::Int(64), Scalar::Float(64), Scalar::Text], nulls: true, ..Values::NONE },
-    edges: Values { scalars: &[Scalar::Int(64), Scalar::Float(64), Scalar::Text], nulls: true, ..Values::NONE },
+    nodes: Values {
+        scalars: &[Scalar::Int(64), Scalar::UInt(64), Scalar::Float(64), Scalar::Text],
+        nulls: true,
+        ..Values::NONE
+    },
+    edges: Values {
+        scalars: &[Scalar::Int(64), Scalar::UInt(64), Scalar::Float(64), Scalar::Text],
+        nulls: true,
+        ..Values::NONE
+    },
     directions: Directions::ByType,
     parallel_edges: true,
     documents: Documents::Named(&[OF_GRAPH]),

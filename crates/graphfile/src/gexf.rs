@@ -52,6 +52,11 @@ impl Gexf {
         Box::new(write::GexfForm::default())
     }
 
+    /// Returns whether edges may have a property of this name. NetworkX cannot read an attribute `key` of edges.
+    pub fn is_edge_property(name: &str) -> bool {
+        name != "key"
+    }
+
     /// Returns whether values of a property are written as they are. JSON is written as text.
     pub fn holds(property: &Property) -> bool {
         let is_json = matches!(property.kind, ValueKind::Json | ValueKind::Bag) && property.data_type == DataType::Utf8;

@@ -15,6 +15,9 @@ use isomorph_tables::PackedFile;
 /// In the metadata of a graph: whether it is a multigraph.
 pub(crate) const MULTIGRAPH: &str = "gml.multigraph";
 
+/// What NetworkX writes before the single element of a list.
+pub(crate) const LIST_START: &str = "_networkx_list_start";
+
 /// GML.
 pub struct Gml;
 
@@ -58,7 +61,7 @@ impl Gml {
     pub fn holds(property: &Property) -> bool {
         let is_json = matches!(property.kind, ValueKind::Json | ValueKind::Bag) && property.data_type == DataType::Utf8;
         let is_plain = property.kind == ValueKind::Plain
-            && matches!(property.data_type, DataType::Int64 | DataType::Float64 | DataType::Utf8);
+            && matches!(property.data_type, DataType::Int64 | DataType::UInt64 | DataType::Float64 | DataType::Utf8);
         property.cardinality == Cardinality::Single && (is_json || is_plain)
     }
 

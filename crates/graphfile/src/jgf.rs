@@ -49,7 +49,9 @@ impl Jgf {
         let graph = value.strip_prefix('[').map_or(*value, str::trim_start);
         let inner = first_members(graph.as_bytes());
         let is_list = |value: &str| value.starts_with('[');
-        let is_beside = members.iter().any(|(name, _)| name == "nodes" || name == "links");
+        // The others are node-link JSON and JSON-LD.
+        let is_beside =
+            members.iter().any(|(name, _)| ["nodes", "links", "@context", "@graph"].contains(&name.as_str()));
         Ok(!is_beside
             && inner.iter().any(|(name, value)| {
                 name == "edges" && is_list(value) || name == "nodes" && (is_list(value) || value.starts_with('{'))

@@ -130,6 +130,10 @@ pub const DOCUMENTS: &[&str] = &[crate::OF_GRAPH, MEMBERS];
 /// Returns the vocabulary of a file that begins like this.
 fn looks_like(begin: &[u8]) -> Option<Vocabulary> {
     let members = first_members(begin);
+    // JSON-LD may call its members by any name.
+    if members.iter().any(|(name, _)| name == "@context" || name == "@graph") {
+        return None;
+    }
     let value = |name: &str| members.iter().find(|(own, _)| own == name).map(|(_, value)| *value);
     // The first item of a list: its beginning, or nothing if the list is empty.
     let first = |list: &str| list.strip_prefix('[').map(|rest| rest.trim_start().to_owned());

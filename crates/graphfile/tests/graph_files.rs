@@ -391,6 +391,31 @@ fn labels_are_keys_if_ids_are_positions() {
 }
 
 #[test]
+fn texts_of_gml_are_no_json() {
+    let mixed = "node [ id 5 p 1 ] node [ id 6 p \"2\" ] node [ id 7 p \"true\" ] node [ id 8 p \"[1]\" ] node [ id 9 p \"hello\" ]";
+    let graph = gml(&format!("graph [ {mixed} ]")).unwrap();
+    assert_eq!(shown(&graph), [r#"5 "1""#, r#"6 "\"2\"""#, r#"7 "\"true\"""#, r#"8 "\"[1]\"""#, r#"9 "\"hello\"""#]);
+    assert!(found(&graph).is_empty());
+}
+
+#[test]
+fn lists_of_one_element_and_infinities_of_gml() {
+    let nodes =
+        "node [ id 5 s \"_networkx_list_start\" s \"x\" o [ l \"_networkx_list_start\" l 1 ] ] node [ id 6 s 1 s 2 ]";
+    let graph =
+        gml(&format!("graph [ {nodes} edge [ source 5 target 6 w -Inf ] edge [ source 6 target 6 w Inf ] ]")).unwrap();
+    let expected = [r#"5 "[\"x\"] " "{\"l\":[1]}""#, r#"6 "[1,2] " -"#, "5 6 -inf", "6 6 inf"];
+    let text = |lines: Vec<String>| lines.iter().map(|line| line.replace("] \"", "]\"")).collect::<Vec<_>>();
+    assert_eq!(text(shown(&graph)), expected.map(|line| line.replace("] \"", "]\"")));
+    let single = gml("graph [ node [ id 5 s \"_networkx_list_start\" s \"x\" ] ]").unwrap();
+    assert_eq!(shown(&single), [r#"5 ["x"]"#]);
+    assert_eq!(shown(&again(&Gml, Gml::form(false), &single)), shown(&single));
+    let lines = json(r#"{"nodes": [{"id": 7, "t": "l1\n   l2", "u": 18446744073709551615}], "edges": []}"#).unwrap();
+    let bytes = String::from_utf8(written(Gml::form(false), &lines).unwrap()).unwrap();
+    assert!(bytes.contains("t \"l1&#10;   l2\"") && bytes.contains("u 18446744073709551615"), "{bytes}");
+}
+
+#[test]
 fn what_is_no_gml_is_refused() {
     for (text, expected) in [
         ("", "GML-SYNTAX"),

@@ -129,8 +129,8 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
 /// Parses a 64-bit float; `None` for a finite number that is too large.
 pub(crate) fn float(text: &str) -> Option<f64> {
     match text.trim() {
-        "INF" | "inf" | "Infinity" => Some(f64::INFINITY),
-        "-INF" | "-inf" | "-Infinity" => Some(f64::NEG_INFINITY),
+        "INF" | "Inf" | "inf" | "Infinity" => Some(f64::INFINITY),
+        "-INF" | "-Inf" | "-inf" | "-Infinity" => Some(f64::NEG_INFINITY),
         "NaN" | "nan" => Some(f64::NAN),
         text if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) => {
             text.parse().ok().filter(|value: &f64| value.is_finite())

@@ -31,7 +31,8 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// Creates the column of a property; `json_as_text` says whether texts of the syntax may be JSON.
+    /// Creates the column of a property; `json_as_text` says whether texts of a JSON column are JSON: a sidecar says so, for a syntax
+    /// that stores it as text. Otherwise texts beside other values are texts.
     pub fn new(property: &Property, json_as_text: bool) -> Column {
         match &property.kind {
             ValueKind::Json | ValueKind::Bag if json_as_text => Column::JsonText(StringBuilder::new()),
@@ -85,6 +86,10 @@ impl Column {
                 json::push_string(&mut quoted, text);
                 column.append_value(quoted);
             }
+            Column::JsonText(column) if tag == Tag::Text => match json::check(text) {
+                Ok(()) => column.append_value(text),
+                Err(_) => return false,
+            },
             Column::Json(column) | Column::JsonText(column) => column.append_value(text),
             Column::List { items, lengths, nulls, .. } if tag == Tag::Json => {
                 let (mut count, mut fits) = (0, true);

@@ -233,7 +233,9 @@ impl<'a> Elements<'a> {
         let columns = if bare {
             Vec::new()
         } else {
-            table.properties.iter().map(|own| Column::new(own, graph.syntax.has_json_as_text())).collect()
+            let as_text = graph.syntax.has_json_as_text();
+            let both = table.properties.iter().zip(&table.told);
+            both.map(|(own, told)| Column::new(own, as_text && *told)).collect()
         };
         let ids = [ends(), ends()];
         Elements { graph, table, bare, rows: 0, bytes: 0, ids, directed: BooleanBuilder::new(), columns }

@@ -18,6 +18,8 @@ pub(crate) struct Table {
     pub properties: Vec<Property>,
     /// The slot of each property; `None` for a property that no record has.
     pub slots: Vec<Option<usize>>,
+    /// Whether the sidecar describes each property.
+    pub told: Vec<bool>,
 }
 
 /// What ids are.
@@ -242,11 +244,13 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
             property.nullable = kinds.count < table.rows || table.rows == 0;
             table.properties.push(property);
             table.slots.push(Some(at));
+            table.told.push(told.is_some());
         }
         for told in of_shown.into_iter().flatten() {
             if !table.properties.iter().any(|own| own.name == told.name) {
                 table.properties.push(Property { nullable: true, ..told.clone() });
                 table.slots.push(None);
+                table.told.push(true);
             }
         }
     }

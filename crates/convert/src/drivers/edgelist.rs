@@ -105,7 +105,15 @@ impl Driver for EdgeList {
 
     fn allowed(&self) -> Allowed {
         let holds = |property: &isomorph_model::Property, of_edge: bool| !of_edge || isomorph_edgelist::holds(property);
-        Allowed { holds, wide_keys: false, documents: |_| false, ..Allowed::anything() }
+        Allowed {
+            holds,
+            // It distinguishes parallel edges in NetworkX, which merges those of which it is the same.
+            is_edge_property: Some(|name| name != "key"),
+            unsigned_as_bits: false,
+            wide_keys: false,
+            documents: |_| false,
+            ..Allowed::anything()
+        }
     }
 
     fn knows_nodes_by_key(&self) -> bool {

@@ -192,7 +192,8 @@ impl Driver for GraphFile {
     }
 
     fn allowed(&self) -> Allowed {
-        let anything = Allowed { wide_keys: false, documents: |_| false, ..Allowed::anything() };
+        let anything =
+            Allowed { unsigned_as_bits: false, wide_keys: false, documents: |_| false, ..Allowed::anything() };
         match self {
             GraphFile::NodeLink => Allowed {
                 holds: |property, _| holds_json(property),
@@ -206,7 +207,11 @@ impl Driver for GraphFile {
                 is_edge_property: Some(Kgx::is_edge_property),
                 ..anything
             },
-            GraphFile::Gexf => Allowed { holds: |property: &Property, _| Gexf::holds(property), ..anything },
+            GraphFile::Gexf => Allowed {
+                holds: |property: &Property, _| Gexf::holds(property),
+                is_edge_property: Some(Gexf::is_edge_property),
+                ..anything
+            },
             GraphFile::Gml => Allowed {
                 holds: |property, _| Gml::holds(property),
                 is_property: Gml::is_property,

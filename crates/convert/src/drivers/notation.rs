@@ -134,7 +134,15 @@ impl Driver for Notated {
     }
 
     fn allowed(&self) -> Allowed {
-        Allowed { holds: holds(self.0), wide_keys: false, documents: |_| false, ..Allowed::anything() }
+        Allowed {
+            holds: holds(self.0),
+            // It distinguishes parallel edges in NetworkX, which merges those of which it is the same.
+            is_edge_property: Some(|name| name != "key"),
+            unsigned_as_bits: false,
+            wide_keys: false,
+            documents: |_| false,
+            ..Allowed::anything()
+        }
     }
 
     fn knows_nodes_by_key(&self) -> bool {

@@ -82,6 +82,16 @@ fn writing(job: &Job<'_>) -> Writing {
     write
 }
 
+/// Returns whether a file is one of a graph tool: its names can be IRIs of RDF and keywords of JSON-LD.
+fn is_of_graph_tool(location: &Location) -> Result<bool> {
+    use isomorph_graphfile::{cx2::Cx2, gexf::Gexf, jgf::Jgf, nodelink::Kgx, nodelink::NodeLink};
+    Ok(Gexf::detect(location)?
+        || NodeLink::detect(location)?
+        || Kgx::detect(location)?
+        || Jgf::detect(location)?
+        || Cx2::detect(location)?)
+}
+
 impl Driver for Rdf {
     fn id(&self) -> &'static str {
         "rdf"
@@ -113,7 +123,7 @@ impl Driver for Rdf {
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
-        isomorph_rdf::detect(location)
+        Ok(isomorph_rdf::detect(location)? && !is_of_graph_tool(location)?)
     }
 
     fn is_single_file(&self) -> bool {

@@ -375,7 +375,8 @@ impl Plan {
         let graph = source.graph();
         let (bundled, capability) = (self.to.shape() == Shape::Bundled, self.to.capability());
         let to_rdf = self.to.shape() == Shape::Triples;
-        let by_row = bundled || to_rdf || capability.directions == Directions::ByRow;
+        // A format of one type that has no direction for each edge refuses such a graph: an undirected edge would be a directed one.
+        let by_row = bundled || to_rdf || self.becomes_plain() || capability.directions == Directions::ByRow;
         // The hyperedges and groups of a format have its own shape, which a graph of another format does not have.
         let holds_it = self.from == self.to && capability.hyperedges && capability.edge_keys && capability.layers;
         if self.from.shape() != Shape::Typed || holds_it || !Reification::is_needed(graph, by_row) {
@@ -400,7 +401,10 @@ impl Plan {
         if self.to.has_numbers_only() {
             return self.number(graph, options);
         }
-        let record = Fusion::of(graph, self.to.fusing())?;
+        let mut record = Fusion::of(graph, self.to.fusing())?;
+        if self.becomes_plain() && self.to.capability().nodes.json {
+            record.keep_json();
+        }
         self.describe_fusion(&record);
         let written = record.written();
         let is_plain = record.fusing == Fusing::Plain;

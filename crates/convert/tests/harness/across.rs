@@ -3,7 +3,7 @@
 use isomorph_convert::sidecar::Sidecar;
 use isomorph_convert::{Format, SidecarUse};
 
-use crate::formats::{MEMBERS, member};
+use crate::formats::{member, members_in_turn};
 use crate::stage::{is_heavy, stage, zoo};
 
 /// Layouts alternate, so that all pairs of them are used for some graph.
@@ -15,7 +15,7 @@ fn graphs_survive_a_journey() {
         if home.refuses(case) {
             continue;
         }
-        for abroad in MEMBERS.iter().filter(|abroad| abroad.format != case.shape && !abroad.refuses(case)) {
+        for abroad in members_in_turn(number).filter(|abroad| abroad.format != case.shape && !abroad.refuses(case)) {
             let (at_home, far) = (home.layouts_for(case), abroad.layouts_for(case));
             let stages = [
                 (home, &at_home[number % at_home.len()]),

@@ -208,7 +208,7 @@ fn notations_go_everywhere() {
         let memory = MemoryGraph::read(open().graph.as_ref()).unwrap();
         let case = Case::new(name, own.format, memory);
         let expected = case.digests();
-        for member in crate::formats::MEMBERS.iter().chain([own]) {
+        for member in crate::formats::MEMBERS.iter().chain([own]).filter(|member| !member.refuses(&case)) {
             for layout in member.layouts_for(&case) {
                 let what = format!("{name} as {}", layout.name);
                 let staged = stage(&open(), member, &layout).unwrap_or_else(|error| panic!("{what}: {error:?}"));

@@ -3,6 +3,8 @@
 use isomorph_convert::{Format, WriteOptions};
 use isomorph_graphar::info::{AdjListType, FileType};
 use isomorph_graphar::write::Grouping;
+use isomorph_model::Direction;
+use isomorph_model::capability::Directions;
 use isomorph_nock::{By, Partitioning, Types};
 use isomorph_tables::Compression;
 
@@ -34,10 +36,35 @@ impl Member {
         all.filter(|layout| layout.keeps_order || !case.has_order()).collect()
     }
 
+    /// Some words of the reason why the graph cannot be stored; `None` if it can be.
+    pub fn reason(&self, case: &Case) -> Option<&'static str> {
+        let listed = self.refuses.iter().find(|(name, _)| *name == case.name).map(|(_, words)| *words);
+        listed.or_else(|| self.mixes_directions(case).then_some("direction of edges would be lost"))
+    }
+
+    /// Whether a typed graph has directions that a file of a graph tool states for all edges together.
+    fn mixes_directions(&self, case: &Case) -> bool {
+        let one = [Format::NODELINK, Format::KGX, Format::GML, Format::CX2].contains(&self.format);
+        let edges = &case.memory.graph.edges;
+        let same = match edges.first().map(|ty| ty.direction) {
+            None | Some(Direction::Directed) => Direction::Directed,
+            Some(_) if self.format.capability().directions == Directions::None => Direction::Directed,
+            Some(_) => Direction::Undirected,
+        };
+        one && edges.iter().any(|ty| ty.direction != same)
+    }
+
     /// Whether the graph cannot be stored.
     pub fn refuses(&self, case: &Case) -> bool {
-        self.refuses.iter().any(|(name, _)| *name == case.name)
+        self.reason(case).is_some()
     }
+}
+
+/// All formats but files of graph tools, and two of these in turn: each pair of formats costs time.
+pub fn members_in_turn(turn: usize) -> impl Iterator<Item = &'static Member> {
+    let tools = [Format::NODELINK, Format::GEXF, Format::GML, Format::JGF];
+    let chosen = [tools[turn % 4], tools[(turn + 1) % 4]];
+    MEMBERS.iter().filter(move |member| !tools.contains(&member.format) || chosen.contains(&member.format))
 }
 
 /// All formats. A new one is added here.
@@ -278,7 +305,7 @@ const JGF: Member = Member {
 const CX2: Member =
     Member { format: Format::CX2, layouts: |_| vec![record_file("CX2", "graph.cx2")], refuses: NO_DIRECTIONS };
 
-/// The same, and graphs with edges of both kinds of direction.
+/// The same, and a bundled graph that has edges of both kinds of direction when it is typed.
 const NO_DIRECTIONS: &[(&str, &str)] = &[
     ("rdf", "cannot be written as nodes and edges"),
     ("triples and an empty graph", "without triples would be lost"),

@@ -33,10 +33,9 @@ pub(crate) struct PajekWriter<'a> {
     has_places: bool,
     has_weights: bool,
     direction: Direction,
-    /// The section of the last edge: whether it is directed, and its relation.
-    section: Option<(bool, Option<String>)>,
-    /// The relations, in the order of their numbers.
-    relations: Vec<String>,
+    /// The section of the last edge: whether it is directed. A relation is a value of its edges: NetworkX and igraph cannot read
+    /// sections with relations.
+    section: Option<bool>,
     line: String,
 }
 
@@ -70,7 +69,6 @@ impl<'a> PajekWriter<'a> {
             of_edges: edge.properties.clone(),
             direction: edge.direction,
             section: None,
-            relations: Vec::new(),
             line: String::new(),
         })
     }
@@ -147,29 +145,13 @@ impl<'a> PajekWriter<'a> {
                 Some(directed) => directed.is_null(row) || directed.value(row),
                 None => self.direction != Direction::Undirected,
             };
-            let relation = column_of(&self.of_edges, &edges.properties, RELATION).filter(|own| own.1.is_valid(row));
-            let relation = relation.and_then(|(_, column)| Some(column.as_string_opt::<i32>()?.value(row).to_owned()));
-            let section = (directed, relation);
-            if self.section.as_ref() != Some(&section) {
-                self.line.push_str(if directed { "*Arcs" } else { "*Edges" });
-                if let (_, Some(relation)) = &section {
-                    if relation.is_empty() {
-                        return Err(Error::new(Kind::WouldLose, "Pajek cannot store a relation without a name"));
-                    }
-                    let number = self.relations.iter().position(|own| own == relation).unwrap_or(self.relations.len());
-                    if number == self.relations.len() {
-                        self.relations.push(relation.clone());
-                    }
-                    let _ = write!(self.line, " :{} ", number + 1);
-                    quoted(&mut self.line, relation)?;
-                }
-                self.line.push('\n');
-                self.section = Some(section);
+            if self.section != Some(directed) {
+                self.line.push_str(if directed { "*Arcs\n" } else { "*Edges\n" });
+                self.section = Some(directed);
             }
             let _ = write!(self.line, "{} {}", sources.value(row) + 1, targets.value(row) + 1);
-            let others: Vec<(&Property, &ArrayRef)> = given(&self.of_edges, &edges.properties, row)
-                .filter(|(own, _)| own.name != WEIGHT && own.name != RELATION)
-                .collect();
+            let others: Vec<(&Property, &ArrayRef)> =
+                given(&self.of_edges, &edges.properties, row).filter(|(own, _)| own.name != WEIGHT).collect();
             match column_of(&self.of_edges, &edges.properties, WEIGHT).filter(|own| own.1.is_valid(row)) {
                 Some((_, column)) => {
                     self.line.push(' ');
@@ -197,7 +179,9 @@ fn column_of<'c>(
     columns: &'c [Option<ArrayRef>],
     name: &str,
 ) -> Option<(&'c Property, &'c ArrayRef)> {
-    let at = properties.iter().position(|own| own.name == name)?;
+    // With `--lossy`, a coordinate or a weight that is no number is left out.
+    let is_number = |own: &Property| matches!(own.data_type, DataType::Int64 | DataType::Float64);
+    let at = properties.iter().position(|own| own.name == name && (name == SHAPE || is_number(own)))?;
     properties.get(at).zip(columns.get(at)?.as_ref())
 }
 

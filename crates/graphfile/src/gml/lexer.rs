@@ -151,7 +151,8 @@ impl Lexer {
         if is_number && digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Ok(Token::Integer);
         }
-        if is_number && text.parse::<f64>().is_ok() || matches!(digits, "INF" | "NAN" | "inf" | "nan") {
+        let is_word = ["inf", "nan", "infinity"].iter().any(|word| digits.eq_ignore_ascii_case(word));
+        if is_number && text.parse::<f64>().is_ok() || is_word && text.len() - digits.len() <= 1 {
             return Ok(Token::Float);
         }
         let cut: String = text.chars().take(40).collect();

@@ -8,7 +8,7 @@ use isomorph_records::{Head, Id, Item, Reader, Record, Slots, Tag};
 use isomorph_tables::PackedFile;
 
 use super::lexer::{Lexer, Token};
-use super::{MULTIGRAPH, rules};
+use super::{LIST_START, MULTIGRAPH, rules};
 use crate::OF_GRAPH;
 
 /// Maximum nesting of lists.
@@ -65,10 +65,10 @@ fn classified(lexer: &Lexer, token: Token, out: &mut String) -> Result<Tag> {
             }
         }
         Token::Float => {
-            let value = match lexer.text.trim_start_matches('+') {
-                "INF" | "inf" => f64::INFINITY,
-                "-INF" | "-inf" => f64::NEG_INFINITY,
-                "NAN" | "nan" | "-NAN" | "-nan" => f64::NAN,
+            let value = match lexer.text.trim_start_matches('+').to_ascii_lowercase().as_str() {
+                "inf" | "infinity" => f64::INFINITY,
+                "-inf" | "-infinity" => f64::NEG_INFINITY,
+                "nan" | "-nan" => f64::NAN,
                 text => text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
                     Error::broken(&rules::VALUE, format!("{text} is beyond the range of doubles")).at(lexer.place())
                 })?,
@@ -156,6 +156,9 @@ impl GmlReader {
             out.push(':');
             match values.as_slice() {
                 [value] => out.push_str(value),
+                [first, value] if first.strip_prefix('"').and_then(|own| own.strip_suffix('"')) == Some(LIST_START) => {
+                    out.push_str(&format!("[{value}]"));
+                }
                 values => {
                     out.push('[');
                     out.push_str(&values.join(","));
@@ -186,8 +189,10 @@ impl GmlReader {
             out
         };
         // Only what this function joined ends in a blank.
+        let is_start = slot.tag == Tag::Text && slot.text == LIST_START;
         let joined = match slot.text.strip_suffix("] ").filter(|_| slot.tag == Tag::Json) {
             Some(list) => format!("{list},{}] ", quoted(tag, text)),
+            None if is_start => format!("[{}] ", quoted(tag, text)),
             None => format!("[{},{}] ", quoted(slot.tag, &slot.text), quoted(tag, text)),
         };
         if joined.len() > LONGEST {

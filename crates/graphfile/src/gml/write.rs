@@ -5,7 +5,7 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Direction, Graph, json};
 use isomorph_records::{Cell, Cells, EdgeRow, Form, KeyCell};
 
-use super::{MULTIGRAPH, is_key};
+use super::{LIST_START, MULTIGRAPH, is_key};
 use crate::OF_GRAPH;
 use crate::capability::json_document;
 
@@ -24,8 +24,11 @@ fn push_text(out: &mut String, text: &str) {
     out.push('"');
     for character in text.chars() {
         match character {
-            '"' | '&' => out.push_str(&format!("&#{};", u32::from(character))),
-            ' '..='~' | '\n' | '\t' => out.push(character),
+            // igraph knows these by name alone.
+            '"' => out.push_str("&quot;"),
+            '&' => out.push_str("&amp;"),
+            // NetworkX joins the lines of a text with blanks.
+            ' '..='~' | '\t' => out.push(character),
             other => out.push_str(&format!("&#{};", u32::from(other))),
         }
     }
@@ -54,6 +57,9 @@ fn push_cells(out: &mut String, cells: Cells<'_>) -> Result<()> {
     cells.each(|_, property, cell| {
         if let Cell::List(items) = &cell {
             // A key that occurs several times has a list of values.
+            if items.len() == 1 {
+                push_pair(out, &property.name, &Cell::Text(LIST_START))?;
+            }
             for row in 0..items.len() {
                 if let Some(item) = Cell::of(items, row, false)? {
                     push_pair(out, &property.name, &item)?;
@@ -188,7 +194,10 @@ fn list(text: &str) -> Result<Option<String>> {
                     values.push(item);
                     Ok(())
                 })?;
-                fits &= values.len() > 1;
+                fits &= !values.is_empty();
+                if values.len() == 1 {
+                    out.push_str(&format!("{name} \"{LIST_START}\" "));
+                }
             }
             _ => values.push(raw),
         }

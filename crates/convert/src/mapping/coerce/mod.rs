@@ -39,6 +39,9 @@ pub struct Allowed {
     pub is_label: fn(&str) -> bool,
     /// Whether keys can be integers from 2^63 on.
     pub wide_keys: bool,
+    /// Whether an unsigned integer of 64 bits that it lacks becomes the signed one of the same bits, which is negative from 2^63 on;
+    /// otherwise it becomes text.
+    pub unsigned_as_bits: bool,
     /// The prefix that names of properties must not have.
     pub reserved_prefix: &'static str,
     /// Whether it can store a document.
@@ -57,6 +60,7 @@ impl Allowed {
             is_edge_property: None,
             is_label: |_| true,
             wide_keys: true,
+            unsigned_as_bits: true,
             reserved_prefix: "",
             documents: |_| true,
         }
@@ -139,7 +143,7 @@ fn fit(
         return Ok(());
     }
     let original = property.clone();
-    for (data_type, kind) in candidates(&original) {
+    for (data_type, kind) in candidates(&original, allowed.unsigned_as_bits) {
         for cardinality in [original.cardinality, Cardinality::Single] {
             (property.data_type, property.kind, property.cardinality) = (data_type.clone(), kind.clone(), cardinality);
             let is_list = matches!(data_type, DataType::List(_));
@@ -162,14 +166,14 @@ pub(super) fn has_plain(kind: &ValueKind) -> bool {
 }
 
 /// Types that hold every value of a property, the nearest first; text is last.
-fn candidates(property: &Property) -> Vec<(DataType, ValueKind)> {
+fn candidates(property: &Property, as_bits: bool) -> Vec<(DataType, ValueKind)> {
     let mut all = vec![(property.data_type.clone(), property.kind.clone())];
     if has_plain(&property.kind) {
         // The record contains the type of tensors and raw bytes.
         if property.kind != ValueKind::Plain {
             all.push((property.data_type.clone(), ValueKind::Plain));
         }
-        all.extend(nearest(&property.data_type).into_iter().map(|data_type| (data_type, ValueKind::Plain)));
+        all.extend(nearest(&property.data_type, as_bits).into_iter().map(|data_type| (data_type, ValueKind::Plain)));
         let has_parts = matches!(cells::normal(&property.data_type), DataType::List(_) | DataType::Struct(_));
         all.push((DataType::Utf8, if has_parts { ValueKind::Json } else { ValueKind::Plain }));
     }
@@ -177,7 +181,7 @@ fn candidates(property: &Property) -> Vec<(DataType, ValueKind)> {
 }
 
 /// Column types that hold every value of `data_type`, the nearest first.
-fn nearest(data_type: &DataType) -> Vec<DataType> {
+fn nearest(data_type: &DataType, as_bits: bool) -> Vec<DataType> {
     use DataType as T;
     let normal = cells::normal(data_type);
     let mut all = if normal == *data_type { Vec::new() } else { vec![normal.clone()] };
@@ -189,7 +193,7 @@ fn nearest(data_type: &DataType) -> Vec<DataType> {
         T::UInt16 => vec![T::UInt32, T::Int32, T::Int64],
         T::UInt32 => vec![T::UInt64, T::Int64],
         // The same bits: negative from 2^63 on.
-        T::UInt64 => vec![T::Int64],
+        T::UInt64 if as_bits => vec![T::Int64],
         T::Float32 => vec![T::Float64],
         T::Time32(TimeUnit::Second) => vec![T::Time32(TimeUnit::Millisecond)],
         T::Timestamp(TimeUnit::Second, zone) => {
@@ -199,7 +203,7 @@ fn nearest(data_type: &DataType) -> Vec<DataType> {
         T::Timestamp(unit, Some(_)) => vec![T::Timestamp(*unit, Some("UTC".into())), T::Timestamp(*unit, None)],
         T::Duration(_) => vec![T::Int64],
         T::Null => vec![T::Utf8],
-        T::List(item) => nearest(item.data_type()).into_iter().map(list_of).collect(),
+        T::List(item) => nearest(item.data_type(), as_bits).into_iter().map(list_of).collect(),
         _ => Vec::new(),
     });
     all

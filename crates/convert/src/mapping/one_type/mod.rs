@@ -13,7 +13,8 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::schema::{DocumentBody, GroupKind, MembershipTable, Owner};
 use isomorph_model::type_name::list_of;
 use isomorph_model::{
-    Direction, Document, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, Relation, well_known,
+    Cardinality, Direction, Document, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, Relation,
+    ValueKind, well_known,
 };
 use serde::{Deserialize, Serialize};
 
@@ -172,6 +173,18 @@ impl Fusion {
         Ok(Fusion { fusing, typed: typed.clone(), fused, nodes, edges, node_type, labels, relation, unweighted })
     }
 
+    /// Keeps JSON and lists as what they are, for a format that has both: an attribute is JSON if all properties in it are.
+    pub fn keep_json(&mut self) {
+        let nodes = self.typed.nodes.iter().zip(&self.nodes).map(|(ty, own)| (&ty.properties, &own.properties));
+        let edges = self.typed.edges.iter().zip(&self.edges).map(|(ty, own)| (&ty.properties, own));
+        if let Some(fused) = self.fused.nodes.first_mut() {
+            keep(&nodes.collect::<Vec<_>>(), &mut fused.properties);
+        }
+        if let Some(fused) = self.fused.edges.first_mut() {
+            keep(&edges.collect::<Vec<_>>(), &mut fused.properties);
+        }
+    }
+
     /// The fused graph as it is written: for annnet with keys of edges.
     pub fn written(&self) -> Graph {
         let mut graph = self.fused.clone();
@@ -182,6 +195,23 @@ impl Fusion {
             ty.key = Some(Key::utf8().named("edge_id"));
         }
         graph
+    }
+}
+
+/// Gives each attribute the kind and cardinality that all properties in it have, if these are JSON and lists.
+fn keep(types: &[(&Vec<Property>, &Vec<usize>)], attributes: &mut [Property]) {
+    for (at, attribute) in attributes.iter_mut().enumerate() {
+        let pairs = types.iter().flat_map(|(own, places)| own.iter().zip(places.iter()));
+        let own: Vec<&Property> = pairs.filter(|(_, place)| **place == at).map(|(own, _)| own).collect();
+        if own.is_empty() {
+            continue;
+        }
+        if own.iter().all(|own| own.kind == ValueKind::Json) {
+            attribute.kind = ValueKind::Json;
+        }
+        if own.iter().all(|own| own.cardinality == Cardinality::List && own.kind == ValueKind::Plain) {
+            attribute.cardinality = Cardinality::List;
+        }
     }
 }
 

@@ -467,6 +467,10 @@ impl Opening {
             );
             self.found.recognised.push((edge.label.clone(), what));
         }
+        if let Some(column) = several.filter(|_| table.relations.is_empty() && table.rows > 0) {
+            let place = table.blob.place().in_field(&table.columns[column].name);
+            return Err(Error::broken(&crate::rules::RELATION, "no row names a relation").at(place));
+        }
         Ok(match several.filter(|_| !table.relations.is_empty()) {
             Some(column) => table.relations.iter().map(|relation| of(Some((column, relation)))).collect(),
             None => vec![of(None)],

@@ -208,7 +208,7 @@ fn lines_nested_too_deep_are_an_error() {
         let error = opened(&place).err().unwrap_or_else(|| panic!("{depth}"));
         assert_eq!(error.broken_rule().map(|rule| rule.id), Some("NEO4J-RECORD"), "{error:?}");
     }
-    std::fs::write(&place, text(500, "x")).unwrap();
+    std::fs::write(&place, text(100, "x")).unwrap();
     assert_eq!(lines(&open(&place)).len(), 1);
 }
 

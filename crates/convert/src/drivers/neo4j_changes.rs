@@ -38,7 +38,7 @@ pub(super) fn altered(opened: &Opened, graph: &Graph, carrier: Carrier) -> Vec<(
     }
     for ty in &graph.edges {
         if ty.direction == Direction::Undirected {
-            all.push((format!("missing directions of {}", edge_text(graph, ty)), "directed".to_owned()));
+            all.push((edge_text(graph, ty), "directed in Neo4j".to_owned()));
         }
         let relation = ty.relation.fixed().unwrap_or_default();
         let changes =

@@ -288,6 +288,12 @@ pub trait Driver: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// What readers of the output find changed in `graph`, the graph that is written, by subject: plans list it, and it is lost without the
+    /// sidecar.
+    fn altered(&self, _opened: &Opened, _graph: &Graph) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// Whether it stores less than nodes, edges and properties, although it has several types: [`Driver::not_stored`] lists what.
     fn is_partial(&self) -> bool {
         false

@@ -18,6 +18,17 @@ use crate::conventions::is_id;
 use crate::sql::Script;
 use crate::write::free;
 
+/// Under which word a property declares its type of Neo4j, if its values are kept as text: `localtime`, `point{crs:WGS-84}`.
+pub const DECLARED: &str = "neo4j";
+
+/// Whether values are text, or lists of text.
+pub(crate) fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::List(item) => *item.data_type() == DataType::Utf8,
+        other => *other == DataType::Utf8,
+    }
+}
+
 /// What divides the items of arrays, and labels.
 pub(crate) const ITEMS: char = ';';
 
@@ -72,7 +83,10 @@ fn type_of(data_type: &DataType) -> String {
 
 /// The field of a header for a property.
 pub(crate) fn field(property: &Property) -> String {
-    format!("{}:{}", property.name, type_of(&property.data_type))
+    match property.declared.get(DECLARED).filter(|_| is_text(&property.data_type)) {
+        Some(word) => format!("{}:{word}", property.name),
+        None => format!("{}:{}", property.name, type_of(&property.data_type)),
+    }
 }
 
 /// The columns of a table of nodes that are no properties.
@@ -276,6 +290,11 @@ mod tests {
     fn headers_say_types() {
         let of = |data_type| field(&Property::new("a:b", data_type));
         assert_eq!(of(DataType::UInt16), "a:b:int");
+        let mut time = Property::new("t", DataType::Utf8);
+        time.declared.insert(DECLARED.to_owned(), "localtime".to_owned());
+        assert_eq!(field(&time), "t:localtime");
+        time.data_type = DataType::Int64;
+        assert_eq!(field(&time), "t:long");
         assert_eq!(of(isomorph_model::type_name::list_of(DataType::Float32)), "a:b:float[]");
     }
 }

@@ -8,7 +8,9 @@ use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::{Direction, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property};
 use isomorph_storage::{Budget, Location, Root, Scratch, check_relative, limits};
 
+use crate::conventions::kept_type;
 use crate::keys::Keys;
+use crate::neo4j;
 use crate::source::label_column;
 use crate::sql::{Edge, ExternalTable, Properties, Script, TableOptions, Vertex, parse};
 use crate::survey::RELATIONS;
@@ -465,6 +467,10 @@ impl Opening {
             );
             self.found.recognised.push((edge.label.clone(), what));
         }
+        if let Some(column) = several.filter(|_| table.relations.is_empty() && table.rows > 0) {
+            let place = table.blob.place().in_field(&table.columns[column].name);
+            return Err(Error::broken(&crate::rules::RELATION, "no row names a relation").at(place));
+        }
         Ok(match several.filter(|_| !table.relations.is_empty()) {
             Some(column) => table.relations.iter().map(|relation| of(Some((column, relation)))).collect(),
             None => vec![of(None)],
@@ -503,7 +509,12 @@ fn properties(
     let of = |at: usize, name: &str| {
         let own = &table.columns[at];
         match is_read(&own.ty.data_type) {
-            true => Ok(own.property(name)),
+            true => {
+                let mut property = own.property(name);
+                let word = kept_type(&own.name, name).filter(|_| neo4j::is_text(&own.ty.data_type));
+                property.declared.extend(word.map(|word| (neo4j::DECLARED.to_owned(), word.to_owned())));
+                Ok(property)
+            }
             false => {
                 let what = format!("columns of type {} are not read from tables", own.ty.data_type);
                 Err(Error::unsupported(what)

@@ -112,7 +112,7 @@ impl Lines {
 
     /// The type and the key of a node, from its id and its labels.
     fn named(&self, id: &RawValue, labels: &[String]) -> Result<(String, Value)> {
-        let id = match Value::of_json(id).map_err(|error| self.wrong(error.to_string()))? {
+        let id = match Value::of_json(id).map_err(|what| self.wrong(what))? {
             Value::Text(text) | Value::Number(text) => text,
             _ => return Err(self.wrong("an id is neither a text nor a number")),
         };
@@ -130,11 +130,17 @@ impl Lines {
         let line: Line<'_> = serde_json::from_str(text).map_err(|error| self.wrong(error.to_string()))?;
         let mut properties = Members::new();
         for (name, raw) in line.properties.map(|raw| raw.0).into_iter().flatten() {
+            if name.is_empty() {
+                return Err(self.wrong("a property has an empty name"));
+            }
             if properties.iter().any(|(known, _)| *known == name) {
                 return Err(self.wrong(format!("the property {name:?} comes twice")));
             }
-            let value = Value::of_json(raw).map_err(|error| self.wrong(error.to_string()))?;
+            let value = Value::of_json(raw).map_err(|what| self.wrong(what))?;
             properties.push((name, value));
+        }
+        if line.labels.iter().chain(&line.label).any(String::is_empty) {
+            return Err(self.wrong("a label is empty"));
         }
         match line.r#type.as_str() {
             "node" => {

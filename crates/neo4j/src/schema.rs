@@ -42,7 +42,11 @@ impl Seen {
         match value {
             Value::Null => Seen::Nothing,
             Value::Bool(_) => Seen::Bool,
-            Value::Number(text) if is_float(text) => Seen::Float,
+            // A number that no float holds, 1e400, stays as it is written.
+            Value::Number(text) if is_float(text) => match isomorph_model::json::value(text) {
+                Ok(isomorph_model::json::Value::Float(_)) => Seen::Float,
+                _ => Seen::Mixed,
+            },
             Value::Number(text) if text.parse::<i64>().is_ok() => Seen::Int,
             Value::Text(_) => Seen::Text,
             Value::Time(time, _) => Seen::Time(*time),
@@ -236,6 +240,15 @@ impl Schema {
     /// Whether several types share one space of ids, so that ids begin with the type.
     pub fn prefixes(graph: &Graph) -> bool {
         graph.nodes.len() > 1
+    }
+
+    /// With what keys of each type do not begin where ids begin with types: `A/` and the key `b/c` are the id of `A/b` and `c`.
+    pub fn rivals(graph: &Graph) -> Vec<Vec<String>> {
+        let of = |ty: &NodeType| {
+            let rest = |other: &NodeType| Some(format!("{}/", other.name.strip_prefix(&ty.name)?.strip_prefix('/')?));
+            graph.nodes.iter().filter_map(rest).collect()
+        };
+        graph.nodes.iter().map(of).collect()
     }
 }
 

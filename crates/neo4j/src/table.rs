@@ -98,7 +98,10 @@ fn push_scalar(texts: &mut StringBuilder, data_type: &DataType, value: &Value) -
             "Infinity" => "inf",
             "-Infinity" => "-inf",
             "NaN" => "NaN",
-            number if matches!(value, Value::Number(_)) => number,
+            number if matches!(value, Value::Number(_)) => match number.parse::<f64>() {
+                Ok(float) if float.is_finite() => number,
+                _ => return false,
+            },
             _ => return false,
         },
         (Value::Text(text), DataType::Utf8) => text,

@@ -32,8 +32,16 @@ impl Value {
     /// The value of a text in JSON.
     ///
     /// # Errors
-    /// If it is not JSON.
-    pub fn of_json(raw: &RawValue) -> Result<Value, serde_json::Error> {
+    /// If it is not JSON, or nested deeper than [`isomorph_model::json::MAX_DEPTH`].
+    pub fn of_json(raw: &RawValue) -> Result<Value, String> {
+        if raw.get().starts_with(['[', '{']) {
+            // Before anything recurses into it.
+            isomorph_model::json::check(raw.get()).map_err(|error| error.message().to_owned())?;
+        }
+        Value::of_checked(raw).map_err(|error| error.to_string())
+    }
+
+    fn of_checked(raw: &RawValue) -> Result<Value, serde_json::Error> {
         let text = raw.get();
         Ok(match text.bytes().next() {
             Some(b'"') => Value::Text(serde_json::from_str(text)?),
@@ -42,7 +50,7 @@ impl Value {
             Some(b'n') => Value::Null,
             Some(b'[') => {
                 let items: Vec<&RawValue> = serde_json::from_str(text)?;
-                Value::List(items.into_iter().map(Value::of_json).collect::<Result<_, _>>()?)
+                Value::List(items.into_iter().map(Value::of_checked).collect::<Result<_, _>>()?)
             }
             Some(b'{') => Value::Object(text.to_owned()),
             _ => Value::Number(text.to_owned()),

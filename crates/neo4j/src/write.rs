@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, UInt64Array};
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_model::{Batch, Delivery, EdgeBatch, Ends, Graph, KeyKind, LabelVocabulary, NodeBatch, Sink, Written};
+use isomorph_model::{
+    Batch, Delivery, EdgeBatch, Ends, Graph, KeyKind, LabelVocabulary, NodeBatch, NodeType, Sink, Written,
+};
 use isomorph_storage::Staging;
 use isomorph_tables::PackedWriter;
 
@@ -27,6 +29,10 @@ pub struct RecordsWriter<'a> {
     graph: Graph,
     form: Form,
     keys: Vec<String>,
+    /// The labels by which a script finds the nodes of each type.
+    finders: Vec<String>,
+    /// What keys of each type do not begin with, because ids of another type do.
+    rivals: Vec<Vec<String>>,
     /// Whether ids begin with the type.
     prefixes: bool,
     out: String,
@@ -94,11 +100,13 @@ impl<'a> RecordsWriter<'a> {
         }
         let file = PackedWriter::create(staging, staging.destination().file_name())?;
         let keys = key_names(graph);
+        let finders = finders(graph);
+        let rivals = if form == Form::Apoc { Schema::rivals(graph) } else { Vec::new() };
         let mut out = String::new();
         if form == Form::Cypher {
             out.push_str(cypher::HEAD);
-            for (ty, key) in graph.nodes.iter().zip(&keys) {
-                cypher::push_constraint(&mut out, &ty.name, key);
+            for ((ty, finder), key) in graph.nodes.iter().zip(&finders).zip(&keys) {
+                cypher::push_constraint(&mut out, (&ty.name, finder), key);
             }
             out.push('\n');
         }
@@ -108,6 +116,8 @@ impl<'a> RecordsWriter<'a> {
             file,
             form,
             keys,
+            finders,
+            rivals,
             prefixes: Schema::prefixes(graph),
             out,
             rows: 0,
@@ -134,15 +144,21 @@ impl<'a> RecordsWriter<'a> {
         self.graph.nodes.get(ty).map_or("", |ty| ty.name.as_str())
     }
 
+    /// The label by which a script finds the nodes of a type.
+    fn finder(&self, ty: usize) -> &str {
+        self.finders.get(ty).map_or("", String::as_str)
+    }
+
     /// Writes the statements of nodes that wait.
     fn end_nodes(&mut self) -> Result<()> {
         let done = std::mem::take(&mut self.nodes);
         if done.rows > 0 {
             let mut out = std::mem::take(&mut self.out);
             let (ty, key) = (self.type_name(done.ty), self.key_of(done.ty));
-            cypher::push_nodes(&mut out, &done.text, ty, key);
+            let finder = self.finder(done.ty);
+            cypher::push_nodes(&mut out, &done.text, (ty, finder), key);
             for (label, keys) in &done.labels {
-                cypher::push_label(&mut out, keys, ty, key, label);
+                cypher::push_label(&mut out, keys, finder, key, label);
             }
             self.out = out;
         }
@@ -155,7 +171,7 @@ impl<'a> RecordsWriter<'a> {
         let done = std::mem::replace(waiting, Statement { ty: at, ..Statement::default() });
         if let Some(ty) = self.graph.edges.get(at).filter(|_| done.rows > 0) {
             let mut out = std::mem::take(&mut self.out);
-            let end = |ty: usize| (self.type_name(ty), self.key_of(ty));
+            let end = |ty: usize| (self.finder(ty), self.key_of(ty));
             let ends = [end(ty.source), end(ty.target)];
             cypher::push_edges(&mut out, &done.text, ends, ty.relation.fixed().unwrap_or_default());
             self.out = out;
@@ -187,7 +203,7 @@ impl<'a> RecordsWriter<'a> {
             }
             let labels = nodes.labels.iter().filter(|_| has_labels).flat_map(|labels| labels.row(row));
             let labels: Vec<&str> = labels.collect();
-            if let Some(label) = labels.iter().find(|label| !is_label(label)) {
+            if let Some(label) = labels.iter().find(|label| !is_label(label) || self.is_found_by(nodes.ty, label)) {
                 let what = format!("Neo4j cannot store the label {label:?}");
                 return Err(Error::new(Kind::WouldLose, what).at(Place::field(ty.name.clone())));
             }
@@ -197,6 +213,16 @@ impl<'a> RecordsWriter<'a> {
             match self.form {
                 Form::Apoc => {
                     self.id(nodes.ty, keys.text(row), &mut id);
+                    if self
+                        .rivals
+                        .get(nodes.ty)
+                        .is_some_and(|all| all.iter().any(|own| keys.text(row).starts_with(own)))
+                    {
+                        let what = format!("the id {id:?} could be that of a node of another type");
+                        return Err(Error::new(Kind::WouldLose, what)
+                            .at(Place::field(ty.name.clone()))
+                            .hint("--to cypher    write a script instead, which keeps the keys of types apart"));
+                    }
                     let own = (!is_row).then_some((key_name.as_str(), key.as_str()));
                     let all = own.into_iter().chain(values.iter().map(|(name, value)| (*name, value.as_str())));
                     let labels = std::iter::once(ty.name.as_str()).chain(labels);
@@ -218,6 +244,11 @@ impl<'a> RecordsWriter<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a label that nodes of a type have is one by which the script finds nodes of other types, so that they would be found too.
+    fn is_found_by(&self, ty: usize, label: &str) -> bool {
+        self.form == Form::Cypher && self.finders.iter().enumerate().any(|(of, own)| of != ty && own == label)
     }
 
     /// The id of a node, from its key.
@@ -275,6 +306,31 @@ impl<'a> RecordsWriter<'a> {
     }
 }
 
+/// The labels by which a script finds the nodes of each type: its name, or a label of its own where nodes of another type may have
+/// the name as a label.
+fn finders(graph: &Graph) -> Vec<String> {
+    let has = |ty: &NodeType, label: &str| match &ty.labels {
+        LabelVocabulary::None => false,
+        LabelVocabulary::Declared(all) => all.iter().any(|own| own == label),
+        LabelVocabulary::Open => true,
+    };
+    let is_taken = |name: &str| {
+        let declares = |ty: &NodeType| ty.labels != LabelVocabulary::Open && has(ty, name);
+        graph.nodes.iter().any(|ty| ty.name == name || declares(ty))
+    };
+    let finder = |(at, ty): (usize, &NodeType)| {
+        if !graph.nodes.iter().enumerate().any(|(other, own)| other != at && has(own, &ty.name)) {
+            return ty.name.clone();
+        }
+        let mut name = format!("isomorph {}", ty.name);
+        while is_taken(&name) {
+            name.insert(0, '_');
+        }
+        name
+    };
+    graph.nodes.iter().enumerate().map(finder).collect()
+}
+
 fn spelled(columns: &[Option<ArrayRef>], form: Form) -> Result<Vec<Option<Spelled>>> {
     columns.iter().map(|column| column.as_ref().map(|column| Spelled::new(column, form)).transpose()).collect()
 }
@@ -324,6 +380,10 @@ impl Sink for RecordsWriter<'_> {
     fn finish(mut self: Box<Self>) -> Result<Written> {
         self.end_nodes()?;
         (0..self.statements.len()).try_for_each(|at| self.end_edges(at))?;
+        if self.form == Form::Cypher {
+            let private = self.graph.nodes.iter().zip(&self.finders).filter(|(ty, finder)| ty.name != **finder);
+            private.for_each(|(_, finder)| cypher::push_without(&mut self.out, finder));
+        }
         if self.form == Form::Apoc && self.rows == 0 {
             let what = "a graph without nodes would be an empty file, and nothing tells what that is";
             return Err(Error::new(Kind::WouldLose, what).hint("--to cypher    write a script instead"));

@@ -70,6 +70,20 @@ impl<'a> PredicatesWriter<'a> {
         Ok(PredicatesWriter { staging, graph: graph.clone(), layout, files })
     }
 
+    /// Fails where a key makes the constant of another type's node: `A/` and `b/c` are those of `A/b` and `c`.
+    fn check_apart(&self, ty: usize, key: &str) -> Result<()> {
+        let own = self.type_name(ty);
+        let mut rests = self.graph.nodes.iter().filter_map(|other| other.name.strip_prefix(own)?.strip_prefix('/'));
+        let is_other = |rest: &str| key.strip_prefix(rest).is_some_and(|key| key.starts_with('/'));
+        match self.layout.prefixes && rests.any(is_other) {
+            true => {
+                let what = format!("the constant {:?} could be that of a node of another type", format!("{own}/{key}"));
+                Err(Error::new(Kind::WouldLose, what).at(Place::field(own)))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// The constant of a node.
     fn push_constant(&self, ty: usize, key: &str, out: &mut String) -> Result<()> {
         if key.is_empty() || key.contains(['\t', '\n', '\r']) || key.trim() != key {
@@ -133,6 +147,7 @@ impl<'a> PredicatesWriter<'a> {
         let says = self.layout.says.clone();
         for row in 0..nodes.rows {
             let mut constant = String::new();
+            self.check_apart(nodes.ty, keys.value(row))?;
             self.push_constant(nodes.ty, keys.value(row), &mut constant)?;
             for (file, says) in says.iter().enumerate() {
                 match says {

@@ -9,6 +9,7 @@ mod graphfile;
 mod graphlake;
 mod graphml;
 mod neo4j;
+mod neo4j_changes;
 mod nock;
 mod notation;
 mod psl;

@@ -10,6 +10,7 @@ use isomorph_storage::{Location, Scheme, Staging};
 use isomorph_tables::Encoding;
 
 use super::flat::Flat;
+use super::neo4j_changes::{self, Carrier};
 use crate::driver::{Driver, Flags};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
@@ -90,6 +91,10 @@ impl Driver for Neo4j {
             documents: |_| false,
             ..Allowed::anything()
         }
+    }
+
+    fn altered(&self, opened: &Opened, graph: &Graph) -> Vec<(String, String)> {
+        neo4j_changes::altered(opened, graph, Carrier::Tables)
     }
 
     fn knows_nodes_by_key(&self) -> bool {

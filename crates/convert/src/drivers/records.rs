@@ -8,8 +8,10 @@ use isomorph_model::{Graph, Sink, Source};
 use isomorph_neo4j::{Form, OpenOptions as Opening};
 use isomorph_storage::{Location, Scheme, Staging};
 
+use super::neo4j_changes::{self, Carrier};
 use crate::driver::Driver;
 use crate::mapping::{Allowed, NameRules};
+use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 
 pub(super) struct Records(pub Form);
@@ -104,6 +106,14 @@ impl Driver for Records {
             documents: |_| false,
             ..Allowed::anything()
         }
+    }
+
+    fn altered(&self, opened: &Opened, graph: &Graph) -> Vec<(String, String)> {
+        let carrier = match self.0 {
+            Form::Apoc => Carrier::Json,
+            Form::Cypher => Carrier::Cypher,
+        };
+        neo4j_changes::altered(opened, graph, carrier)
     }
 
     fn knows_nodes_by_key(&self) -> bool {

@@ -32,6 +32,19 @@ fn wrong(what: String) -> Error {
     Error::usage(what)
 }
 
+/// Schemes of IRIs without `//`; any other one is a prefix that was forgotten.
+const SCHEMES: &[&str] = &[
+    "about", "ark", "cid", "data", "did", "doi", "file", "geo", "hdl", "info", "mailto", "mid", "news", "ni", "oid",
+    "tag", "tel", "urn",
+];
+
+/// Whether an IRI has a scheme that is none of the prefixes one would declare.
+fn has_scheme(iri: &str) -> bool {
+    let (scheme, rest) = iri.split_once(':').unwrap_or_default();
+    let lower = scheme.to_ascii_lowercase();
+    rest.starts_with("//") || SCHEMES.contains(&lower.as_str()) || lower.starts_with("x-")
+}
+
 /// Whether a text is an absolute IRI, judging by scheme and characters.
 fn is_iri(text: &str) -> bool {
     let scheme = text.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
@@ -60,6 +73,11 @@ impl IriMap {
             }
             if !is_iri(value) {
                 return Err(wrong(format!("{value:?}, for {name}, is neither an IRI nor PREFIX:NAME")));
+            }
+            if !has_scheme(value) {
+                let prefix = value.split(':').next().unwrap_or_default().to_owned();
+                return Err(wrong(format!("{prefix} in {value}, for {name}, is not among the prefixes"))
+                    .hint(format!(r#""prefixes": {{"{prefix}": "http://…"}}"#)));
             }
             if value.starts_with(RDF) {
                 return Err(wrong(format!("{value}, for {name}, is a term of RDF itself")));
@@ -97,6 +115,40 @@ impl IriMap {
             }
         }
         Ok(())
+    }
+
+    /// The names that nothing in `graph` has, with the table that has them.
+    pub(crate) fn unused(&self, graph: &Graph) -> Vec<(&'static str, &str)> {
+        use isomorph_model::{LabelVocabulary, Property};
+        let is_label = |name: &str| {
+            graph.nodes.iter().any(|ty| match &ty.labels {
+                LabelVocabulary::None => false,
+                LabelVocabulary::Declared(all) => all.iter().any(|own| own == name),
+                LabelVocabulary::Open => true,
+            })
+        };
+        let is_type = |name: &str| graph.nodes.iter().any(|ty| ty.name == name);
+        let is_relation = |name: &str| graph.edges.iter().any(|ty| ty.relation.fixed().is_none_or(|own| own == name));
+        let has = |all: &[Property], name: &str| all.iter().any(|own| own.name == name);
+        let of_nodes = graph.nodes.iter().map(|ty| (Some(ty.name.as_str()), &ty.properties));
+        let of_edges = graph.edges.iter().map(|ty| (ty.relation.fixed(), &ty.properties));
+        let all: Vec<_> = of_nodes.chain(of_edges).collect();
+        let is_property = |name: &str| {
+            let qualified = name.split_once('.');
+            all.iter().any(|(of, own)| {
+                has(own, name) || qualified.is_some_and(|(ty, name)| *of == Some(ty) && has(own, name))
+            })
+        };
+        let tables: [(_, _, &dyn Fn(&str) -> bool); 4] = [
+            ("types", &self.types, &|name| is_type(name) || is_label(name)),
+            ("properties", &self.properties, &is_property),
+            ("relations", &self.relations, &is_relation),
+            ("keys", &self.keys, &is_type),
+        ];
+        let unused = tables.into_iter().flat_map(|(table, names, is_known)| {
+            names.keys().filter(move |name| !is_known(name)).map(move |name| (table, name.as_str()))
+        });
+        unused.collect()
     }
 
     /// The name of a class, if it has one.
@@ -226,6 +278,11 @@ impl Vocabulary {
         self.keys.iter().find_map(|(own, start)| Some(format!("{start}{}", iri.strip_prefix(own.as_str())?)))
     }
 
+    /// Whether an IRI is that of a class or a predicate.
+    fn is_term(&self, iri: &str) -> bool {
+        self.classes_back.contains_key(iri) || self.predicates_back.contains_key(iri)
+    }
+
     fn node_back(&self, iri: &str) -> Option<String> {
         self.keys.iter().find_map(|(own, start)| Some(format!("{own}{}", iri.strip_prefix(start.as_str())?)))
     }
@@ -329,6 +386,10 @@ impl QuadSink for InVocabulary<'_> {
             let what = format!("{} begins like the IRIs of another type", quad.subject);
             return Err(Error::new(Kind::WouldLose, what).at(Place::field("subject")));
         }
+        if let Some(iri) = vocabulary.node(quad.subject).filter(|iri| vocabulary.is_term(iri)) {
+            let what = format!("{iri} would be a node, and a class or predicate of the vocabulary");
+            return Err(Error::new(Kind::WouldLose, what).at(Place::field("subject")));
+        }
         vocabulary.quad(quad, of, &mut |quad| inner.quad(quad))
     }
 
@@ -354,6 +415,7 @@ mod tests {
             ("{", "EOF"),
             (r#"{"type": {}}"#, "unknown field"),
             (r#"{"types": {"a": "no iri"}}"#, "neither an IRI"),
+            (r#"{"types": {"a": "foaf:Person"}}"#, "not among the prefixes"),
             (r#"{"types": {"a": "urn:x", "b": "urn:x"}}"#, "both a and b"),
             (r#"{"properties": {"a": "urn:x"}, "relations": {"b": "urn:x"}}"#, "both a and b"),
             (r#"{"keys": {"a": "urn:x/", "b": "urn:x/y/"}}"#, "begin like"),
@@ -362,6 +424,7 @@ mod tests {
             let error = IriMap::parse(text).unwrap_err();
             assert!(error.message().contains(words), "{text}: {error:?}");
         }
+        assert!(IriMap::parse(r#"{"types": {"a": "tag:x,2020:a", "b": "HTTPS://x/b"}}"#).is_ok());
         assert!(IriMap::parse(r#"{"properties": {"a.x": "urn:x", "b.x": "urn:x"}}"#).is_ok());
     }
 }

@@ -144,6 +144,9 @@ impl Plan {
             let text = format!("triples {predicate}{reified}{}", literals(&ty.properties));
             self.line(edge_text(graph, ty), text);
         }
+        for (table, name) in map.unused(graph) {
+            self.line(format!("--iri-map {table}"), format!("nothing is called {name}"));
+        }
         let (nodes, edges) = (counted(graph.nodes.len(), "node type"), counted(graph.edges.len(), "edge type"));
         self.carried.push(format!("schema of {nodes} and {edges}"));
         self.carried.extend(graph.documents.iter().map(|document| format!("document {}", document.name)));

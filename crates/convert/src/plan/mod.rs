@@ -266,6 +266,10 @@ impl Plan {
                 plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
             }
         }
+        for (subject, becomes) in to.altered(opened, &plan.target) {
+            plan.line(&subject, &becomes);
+            plan.losses.push(PlanLine { subject, becomes });
+        }
         plan.leave_out(opened, &write, options, resources, progress)?;
         plan.read_texts(source, options, resources, progress)?;
         plan.keep_files(opened, options)?;

@@ -23,7 +23,7 @@ fn write(opened: &Opened, to: Format, place: &Path, lossy: bool) -> Result<Plan,
     Ok(plan)
 }
 
-fn alone(place: &Path) -> Opened {
+pub(super) fn alone(place: &Path) -> Opened {
     let options = OpenOptions { sidecar: SidecarUse::Ignore, ..OpenOptions::default() };
     Opened::open(&Location::from_path(place), &options).unwrap_or_else(|error| panic!("{error:?}"))
 }

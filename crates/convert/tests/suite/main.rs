@@ -6,6 +6,7 @@ mod annnet_written;
 mod common;
 mod conditions;
 mod databases;
+mod databases_kept_apart;
 mod datasets;
 mod deepgnn_beside;
 mod deepgnn_mapped;

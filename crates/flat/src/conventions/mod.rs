@@ -8,16 +8,19 @@ mod pairs;
 
 use isomorph_error::{Error, Result};
 use isomorph_storage::{Entry, Root};
+use isomorph_tables::Encoding;
 
 use crate::open::Found;
 use crate::sql::{At, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex};
 pub(crate) use files::{BrokenFile, TableFile, delimiter, encoding};
-pub(crate) use neo4j::is_id;
+pub(crate) use neo4j::{is_id, kept_type};
 
 /// What a convention makes of files: the mapping, and what is told of it.
 pub(crate) struct Guess {
     pub script: Script,
     pub recognised: Vec<(String, String)>,
+    /// Whether headers are those of Neo4j.
+    is_neo4j: bool,
 }
 
 /// What a convention makes of files, if they follow it.
@@ -42,6 +45,10 @@ pub(crate) fn guess(root: Root, entries: &[Entry], draft: bool) -> Result<Option
             found => found,
         };
     }
+    if let Some(guess) = guess.as_ref().filter(|guess| guess.is_neo4j) {
+        let broken = broken.iter().filter(|file| matches!(encoding(&file.name), Some((_, Encoding::Csv))));
+        neo4j::refuse_parts(&guess.script, &files, &broken.map(|file| file.name.as_str()).collect::<Vec<_>>())?;
+    }
     let names: Vec<String> = broken.iter().map(|file| file.name.clone()).collect();
     if guess.is_none() {
         // Two tables by their names, one of which cannot be read, are not two other graphs.
@@ -50,7 +57,7 @@ pub(crate) fn guess(root: Root, entries: &[Entry], draft: bool) -> Result<Option
         }
         guess = pairs::plain(&files, draft)?;
     }
-    let Some(Guess { script, mut recognised }) = guess else { return Ok(None) };
+    let Some(Guess { script, mut recognised, .. }) = guess else { return Ok(None) };
     let read: Vec<&str> = script.tables.iter().map(|table| table.location.as_str()).collect();
     let all = files.iter().map(|file| file.name.as_str()).chain(names.iter().map(String::as_str));
     let left: Vec<&str> = all.filter(|name| !read.contains(name)).collect();
@@ -82,7 +89,7 @@ impl Guess {
         let script =
             Script { graph: PropertyGraph { name: "g".to_owned(), ..PropertyGraph::default() }, ..Script::default() };
         let recognised = vec![("tables".to_owned(), format!("by the convention of {convention}"))];
-        Guess { script, recognised }
+        Guess { script, recognised, is_neo4j: false }
     }
 
     fn table(&mut self, file: &TableFile, options: TableOptions, hints: Hints) -> String {

@@ -9,7 +9,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::type_name::list_of;
 
 use super::{Guess, TableFile};
-use crate::sql::{Column, ColumnType, Hints, Properties, TableOptions};
+use crate::sql::{Column, ColumnType, Hints, Properties, Script, TableOptions};
 
 /// What a column is where it is no property.
 const ROLES: &[&str] = &["ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"];
@@ -35,6 +35,28 @@ impl<'a> Header<'a> {
         let (name, what) = field.rsplit_once(':').unwrap_or((field, ""));
         let (what, space) = what.split_once('(').map_or((what, ""), |(what, rest)| (what, rest.trim_end_matches(')')));
         Header { name, what, space, braces }
+    }
+
+    /// What the braces say under a name.
+    fn option(&self, wanted: &str) -> Option<&'a str> {
+        self.braces.split(',').find_map(|one| {
+            let (name, said) = one.split_once(':')?;
+            name.trim().eq_ignore_ascii_case(wanted).then(|| said.trim())
+        })
+    }
+
+    /// The type of ids, if it is no text.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Unsupported`] for a type that ids of Neo4j do not have.
+    fn id_type(&self, file: &TableFile, field: &str) -> Result<Option<DataType>> {
+        match self.option("id-type").map(str::to_ascii_lowercase).as_deref() {
+            None | Some("string") => Ok(None),
+            Some("int" | "long") => Ok(Some(DataType::Int64)),
+            Some(other) => Err(Error::unsupported(format!("the ids of {field} have the type {other}"))
+                .at(file.name.as_str())
+                .hint("{id-type:long}, {id-type:int}, {id-type:string}")),
+        }
     }
 
     /// Whether this is the column's type or role: Neo4j does not tell upper from lower case.
@@ -74,10 +96,7 @@ impl<'a> Header<'a> {
                     .hint("NAME:IGNORE    leave the column out"));
             }
         };
-        let zone = self.braces.split(',').find_map(|one| {
-            let (name, zone) = one.split_once(':')?;
-            name.trim().eq_ignore_ascii_case("timezone").then(|| zone.trim())
-        });
+        let zone = self.option("timezone");
         let is_utc = |zone: &str| ["", "Z", "UTC", "Etc/UTC", "GMT", "+00:00", "+0000", "+00"].contains(&zone);
         if let Some(zone) = zone.filter(|zone| matches!(what, "datetime" | "time") && !is_utc(zone)) {
             let what = format!("the column {field} has times of the zone {zone} in cells that do not name it");
@@ -88,6 +107,20 @@ impl<'a> Header<'a> {
         let is_list = is_list || self.is("LABEL");
         Ok(ColumnType::plain(if is_list { list_of(data_type) } else { data_type }))
     }
+}
+
+/// Whether values of this type of Neo4j are kept as text, because graphs have no such type, or no lists of it.
+fn is_kept_as_text(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let (item, is_list) = lower.strip_suffix("[]").map_or((lower.as_str(), false), |item| (item, true));
+    matches!(item, "point" | "time" | "localtime" | "duration")
+        || is_list && matches!(item, "date" | "datetime" | "localdatetime")
+}
+
+/// The type that the field of a header gives to a property of this name, if its values are kept as text: with its options.
+pub(crate) fn kept_type<'a>(field: &'a str, name: &str) -> Option<&'a str> {
+    let word = field.strip_prefix(name)?.strip_prefix(':')?;
+    is_kept_as_text(Header::of(field).what).then_some(word)
 }
 
 /// Whether a field of a header says that the column has the ids of nodes.
@@ -126,13 +159,17 @@ pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
         return Ok(None);
     }
     let mut guess = Guess::new("Neo4j's admin import");
+    guess.is_neo4j = true;
     let mut spaces: BTreeMap<String, (String, String)> = BTreeMap::new();
+    // The types of ids that are no text, by space.
+    let mut ids: BTreeMap<String, DataType> = BTreeMap::new();
     for file in nodes {
         let own = headers(file);
         let Some(key) = only_one(file, &own, "ID")? else { continue };
         let labels = only_one(file, &own, "LABEL")?.map(|at| file.columns[at].clone());
         let space = own[key].space;
-        let label = own[key].braces.strip_prefix("label:").filter(|label| !label.is_empty());
+        let label = own[key].option("label").filter(|label| !label.is_empty());
+        ids.extend(own[key].id_type(file, &file.columns[key])?.map(|data_type| (space.to_owned(), data_type)));
         let label = label.or(Some(space).filter(|space| !space.is_empty())).unwrap_or(&file.stem).to_owned();
         let options = TableOptions { labels: labels.clone(), ..options() };
         let table = guess.table(file, options, Hints::default());
@@ -144,10 +181,10 @@ pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
             return Err(Error::usage(what)
                 .hint("give each table an id space of its own: personId:ID(Person), :START_ID(Person)"));
         }
-        declare(&mut guess, file, &own)?;
+        declare(&mut guess, file, &own, &ids)?;
         guess.vertex(table, &file.columns[key], &label, properties(file, &own, key));
         let of = labels.map_or_else(String::new, |name| format!(", labels {name}"));
-        guess.tell(file, format!("nodes {label}: key {}{of}", file.columns[key]));
+        guess.tell(file, format!("nodes {label}: key {}{of}{}", file.columns[key], kept_as_text(&own)));
     }
     for file in edges {
         let own = headers(file);
@@ -165,25 +202,60 @@ pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
         let (from, to) = (table_of(source)?, table_of(target)?);
         let options = TableOptions { relation: relation.clone(), ..options() };
         let table = guess.table(file, options, Hints::default());
-        declare(&mut guess, file, &own)?;
+        declare(&mut guess, file, &own, &ids)?;
         let ends = [(file.columns[source].as_str(), from.as_str()), (file.columns[target].as_str(), to.as_str())];
         guess.edge(table, ends, &file.stem, properties(file, &own, usize::MAX));
         let of =
             relation.map_or_else(|| format!("relation {}", file.stem), |_| "an edge type for each :TYPE".to_owned());
+        let of = format!("{of}{}", kept_as_text(&own));
         guess.tell(file, format!("edges from {} to {}: {of}", file.columns[source], file.columns[target]));
     }
     Ok(Some(guess))
+}
+
+/// Fails where a table of nodes or relationships may be in several files: a header in a file of its own, or parts without one.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Unsupported`] for the first file without a role.
+pub(super) fn refuse_parts(script: &Script, files: &[TableFile], broken: &[&str]) -> Result<()> {
+    let is_read = |name: &str| script.tables.iter().any(|table| table.location == name);
+    let texts = files.iter().filter(|file| file.delimiter.is_some()).map(|file| file.name.as_str());
+    let Some(other) = texts.chain(broken.iter().copied()).find(|name| !is_read(name)) else { return Ok(()) };
+    let headers: Vec<&str> = script.tables.iter().map(|table| table.location.as_str()).collect();
+    let what = format!(
+        "{other} has neither an :ID nor a :START_ID and an :END_ID in its first line, which may be data: headers in files of their own and tables in several files are not read"
+    );
+    Err(Error::unsupported(what)
+        .at(other)
+        .hint(format!(
+            "cat HEADER.csv {other} > NEW.csv    make one file with its header of each table (headers have {})",
+            headers.join(", ")
+        ))
+        .hint("move the file elsewhere if it is no part of the graph")
+        .hint("write a mapping file, graph.pgq, that says which tables are meant"))
 }
 
 fn options() -> TableOptions {
     TableOptions { array_delimiter: Some(ARRAY), ..TableOptions::default() }
 }
 
+/// What is told of columns whose values are kept as text.
+fn kept_as_text(own: &[Header<'_>]) -> String {
+    let all: Vec<String> = own
+        .iter()
+        .filter(|header| is_kept_as_text(header.what))
+        .map(|header| format!("{}:{}", header.name, header.what))
+        .collect();
+    if all.is_empty() { String::new() } else { format!("; {} as text", all.join(", ")) }
+}
+
 /// Declares the columns of the last table as its header does.
-fn declare(guess: &mut Guess, file: &TableFile, own: &[Header<'_>]) -> Result<()> {
+fn declare(guess: &mut Guess, file: &TableFile, own: &[Header<'_>], ids: &BTreeMap<String, DataType>) -> Result<()> {
     let columns = file.columns.iter().zip(own).filter(|(_, header)| !header.is("IGNORE"));
     let column = |(name, header): (&String, &Header<'_>)| {
-        Ok(Column { name: name.clone(), ty: header.ty(file, name)?, required: false })
+        let id = ids.get(header.space).filter(|_| header.is_id() || header.is("START_ID") || header.is("END_ID"));
+        let ty = id.map_or_else(|| header.ty(file, name), |data_type| Ok(ColumnType::plain(data_type.clone())))?;
+        Ok(Column { name: name.clone(), ty, required: false })
     };
     if let Some(table) = guess.script.tables.last_mut() {
         table.columns = columns.map(column).collect::<Result<_>>()?;

@@ -20,7 +20,10 @@
 //! SET r += row.properties;
 //! ```
 //!
-//! Only these statements, and `CREATE CONSTRAINT`, are read.
+//! A label that is also the name of another type does not tell whose keys are meant: nodes of that type are found by a label of their own
+//! (`` MERGE (n:`isomorph person` {id: row.key}) SET n:`person` ``), which the last statements take away.
+//!
+//! Only these statements, `CREATE CONSTRAINT` and `DROP CONSTRAINT` are read.
 
 mod read;
 mod token;
@@ -96,14 +99,22 @@ pub(crate) fn push_properties<'a>(out: &mut String, properties: impl Iterator<It
 }
 
 /// The statement that makes nodes of rows, which end at `rows`.
-pub(crate) fn push_nodes(out: &mut String, rows: &str, ty: &str, key: &str) {
+///
+/// `finder` is the label by which nodes of the type are found.
+pub(crate) fn push_nodes(out: &mut String, rows: &str, (ty, finder): (&str, &str), key: &str) {
     out.push_str("UNWIND [\n");
     out.push_str(rows);
     out.push_str("\n] AS row\nMERGE (n:");
-    push_name(out, ty, true);
+    push_name(out, finder, true);
     out.push_str(" {");
     push_name(out, key, false);
-    out.push_str(": row.key})\nSET n += row.properties;\n\n");
+    out.push_str(": row.key})\n");
+    if finder != ty {
+        out.push_str("SET n:");
+        push_name(out, ty, true);
+        out.push('\n');
+    }
+    out.push_str("SET n += row.properties;\n\n");
 }
 
 /// The statement that gives the nodes with these keys a label.
@@ -140,10 +151,27 @@ pub(crate) fn push_edges(out: &mut String, rows: &str, ends: [(&str, &str); 2], 
     out.push_str("]->(b)\nSET r += row.properties;\n\n");
 }
 
+/// The statements that take a label away by which nodes were found, and its constraint.
+pub(crate) fn push_without(out: &mut String, finder: &str) {
+    out.push_str("MATCH (n:");
+    push_name(out, finder, true);
+    out.push_str(")\nCALL { WITH n REMOVE n:");
+    push_name(out, finder, true);
+    out.push_str(" } IN TRANSACTIONS OF 1000 ROWS;\nDROP CONSTRAINT ");
+    push_name(out, finder, true);
+    out.push_str(" IF EXISTS;\n\n");
+}
+
 /// The statement that makes keys unique, and look-ups by them fast.
-pub(crate) fn push_constraint(out: &mut String, ty: &str, key: &str) {
-    out.push_str("CREATE CONSTRAINT IF NOT EXISTS FOR (n:");
-    push_name(out, ty, true);
+pub(crate) fn push_constraint(out: &mut String, (ty, finder): (&str, &str), key: &str) {
+    out.push_str("CREATE CONSTRAINT ");
+    if finder != ty {
+        // By its name it is dropped again.
+        push_name(out, finder, true);
+        out.push(' ');
+    }
+    out.push_str("IF NOT EXISTS FOR (n:");
+    push_name(out, finder, true);
     out.push_str(") REQUIRE n.");
     push_name(out, key, false);
     out.push_str(" IS UNIQUE;\n");

@@ -16,11 +16,15 @@ const STATEMENT: usize = 256 << 20;
 
 /// A statement.
 enum Statement {
-    Constraint,
-    Nodes(Vec<Node>),
+    /// It says nothing of the graph.
+    Nothing,
+    /// Nodes, and the label by which those of their type are found.
+    Nodes(Vec<Node>, Option<(String, String)>),
     /// The type of nodes, their keys, and a label.
     Label(String, Vec<Value>, String),
     Edges(Vec<Edge>),
+    /// A label is taken away from all nodes.
+    Without(String),
 }
 
 /// Reads a script.
@@ -33,6 +37,8 @@ pub(crate) struct Script {
     ready: VecDeque<Item>,
     /// Nodes whose labels may follow.
     nodes: Vec<Node>,
+    /// Types by the labels by which their nodes are found, where these differ.
+    finders: HashMap<String, String>,
 }
 
 impl Script {
@@ -48,6 +54,7 @@ impl Script {
             begin: 1,
             ready: VecDeque::new(),
             nodes: Vec::new(),
+            finders: HashMap::new(),
         })
     }
 
@@ -91,6 +98,11 @@ impl Script {
         let before = text.as_bytes().get(..at).unwrap_or_default();
         let lines = before.iter().filter(|byte| **byte == b'\n').count() as u64;
         Error::broken(&rules::RECORD, what).at(self.place.clone().line(self.begin + lines))
+    }
+
+    /// The type whose nodes are found by a label.
+    fn type_of(&self, label: String) -> String {
+        self.finders.get(&label).cloned().unwrap_or(label)
     }
 
     fn flush(&mut self) {
@@ -140,12 +152,24 @@ impl Items for Script {
             };
             let read = statement(&mut Tokens::new(&text)).map_err(|(at, what)| self.wrong(at, what, &text))?;
             match read {
-                Statement::Constraint => {}
-                Statement::Nodes(nodes) => {
+                Statement::Nothing => {}
+                Statement::Without(label) => {
+                    if !self.finders.contains_key(&label) {
+                        return Err(self.wrong(0, format!("no nodes are found by the label {label}"), &text));
+                    }
+                }
+                Statement::Nodes(nodes, finder) => {
                     self.flush();
                     self.nodes = nodes;
+                    if let Some((finder, ty)) = finder {
+                        let known = self.finders.insert(finder.clone(), ty.clone());
+                        if known.is_some_and(|known| known != ty) {
+                            return Err(self.wrong(0, format!("nodes of two types are found by {finder}"), &text));
+                        }
+                    }
                 }
-                Statement::Label(ty, keys, label) => {
+                Statement::Label(found, keys, label) => {
+                    let ty = self.type_of(found);
                     let rows: HashMap<String, usize> =
                         self.nodes.iter().enumerate().map(|(row, node)| (name_of(&node.key), row)).collect();
                     for key in keys {
@@ -159,8 +183,13 @@ impl Items for Script {
                         }
                     }
                 }
-                Statement::Edges(edges) => {
+                Statement::Edges(mut edges) => {
                     self.flush();
+                    for (ty, _) in edges.iter_mut().flat_map(|edge| &mut edge.ends) {
+                        if let Some(named) = self.finders.get(ty) {
+                            ty.clone_from(named);
+                        }
+                    }
                     self.ready.extend(edges.into_iter().map(Item::Edge));
                 }
             }
@@ -180,12 +209,31 @@ fn name_of(key: &Value) -> String {
 
 fn statement(tokens: &mut Tokens<'_>) -> std::result::Result<Statement, Wrong> {
     if tokens.take("CREATE CONSTRAINT") {
-        tokens.expect("IF NOT EXISTS FOR (n:")?;
+        if !tokens.take("IF NOT EXISTS") {
+            tokens.name()?;
+            tokens.expect("IF NOT EXISTS")?;
+        }
+        tokens.expect("FOR (n:")?;
         tokens.name()?;
         tokens.expect(") REQUIRE n.")?;
         tokens.name()?;
         tokens.expect("IS UNIQUE")?;
-        return end(tokens, Statement::Constraint);
+        return end(tokens, Statement::Nothing);
+    }
+    if tokens.take("DROP CONSTRAINT") {
+        tokens.name()?;
+        tokens.expect("IF EXISTS")?;
+        return end(tokens, Statement::Nothing);
+    }
+    if tokens.take("MATCH (n:") {
+        let finder = tokens.name()?;
+        tokens.expect(") CALL { WITH n REMOVE n:")?;
+        // Another label is one that the graph has.
+        if tokens.name()? != finder {
+            return Err(tokens.wrong("a label is removed"));
+        }
+        tokens.expect("} IN TRANSACTIONS OF 1000 ROWS")?;
+        return end(tokens, Statement::Without(finder));
     }
     tokens.expect("UNWIND [")?;
     let mut rows: Vec<Row> = Vec::new();
@@ -207,18 +255,25 @@ fn statement(tokens: &mut Tokens<'_>) -> std::result::Result<Statement, Wrong> {
     }
     tokens.expect("AS row")?;
     if tokens.take("MERGE (n:") {
-        let (ty, name) = element(tokens, "row.key")?;
+        let (found, name) = element(tokens, "row.key")?;
+        let named = if tokens.take("SET n:") { Some(tokens.name()?) } else { None };
         tokens.expect("SET n += row.properties")?;
+        let ty = named.clone().unwrap_or_else(|| found.clone());
         let nodes = rows.into_iter().map(|row| match row.ends {
             [Some(key), None] => {
                 // The key is among the properties of the node, but it is no property of the graph.
-                let properties = row.properties.into_iter().filter(|(own, _)| *own != name).collect();
-                Ok(Node { ty: ty.clone(), key, labels: Vec::new(), properties })
+                let (keys, properties): (Members, Members) =
+                    row.properties.into_iter().partition(|(own, _)| *own == name);
+                // SET would give the node this key after MERGE has found it by the other.
+                match keys.iter().all(|(_, own)| *own == key) {
+                    true => Ok(Node { ty: ty.clone(), key, labels: Vec::new(), properties }),
+                    false => Err(tokens.wrong(&format!("the node {} has another {name}", name_of(&key)))),
+                }
             }
             _ => Err(tokens.wrong("a row of nodes has no key")),
         });
         let nodes = nodes.collect::<std::result::Result<_, _>>()?;
-        return end(tokens, Statement::Nodes(nodes));
+        return end(tokens, Statement::Nodes(nodes, named.map(|ty| (found, ty))));
     }
     tokens.expect("MATCH (a:")?;
     let source = element(tokens, "row.source")?.0;

@@ -199,6 +199,9 @@ impl<'a> Tokens<'a> {
         loop {
             let name = self.name()?;
             self.expect(":")?;
+            if name.is_empty() {
+                return Err(self.wrong("a property has an empty name"));
+            }
             if all.iter().any(|(known, _)| *known == name) {
                 return Err(self.wrong(&format!("the property {name} comes twice")));
             }

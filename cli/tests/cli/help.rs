@@ -116,8 +116,11 @@ fn home_explains(home: &Home, id: &str) -> String {
 fn formats_are_listed() {
     let home = Home::new();
     let done = home.run(&["formats"]).exits(0);
-    assert!(done.out.contains("graphar   GraphAr             reads, writes"), "{}", done.out);
-    assert!(done.out.contains("nock      NOCK                reads, writes"), "{}", done.out);
+    // The width of columns depends on all formats.
+    let lines: Vec<String> = done.out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    for line in ["graphar GraphAr reads, writes", "nock NOCK reads, writes"] {
+        assert!(lines.iter().any(|one| one.starts_with(line)), "{}", done.out);
+    }
     let document = home.run(&["formats", "--json"]).exits(0).json();
     assert_eq!(document[0]["id"], "graphar");
     assert_eq!(document[1]["read"], true);

@@ -11,7 +11,7 @@ isomorph_error::rules! {
     /// A network with two kinds of vertices.
     MODES "PAJEK-MODES" Warning
         "a network has one kind of vertices; where *Vertices has two numbers, the first vertices are of another kind than the rest",
-        "the kinds are not read: note the second number";
+        "write one number: kinds are not read";
     /// A section that cannot be read.
     SECTION "PAJEK-SECTION" Error
         "a network has *Vertices, then *Arcs, *Edges, *Arcslist and *Edgeslist in any order", "remove other sections, or split the project into networks";

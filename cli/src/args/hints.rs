@@ -60,7 +60,7 @@ fn every_flag_that_is_named_exists() {
 
 /// The verbs that remedies may begin with.
 const VERBS: &[&str] = &[
-    "add", "ask", "check", "compare", "convert", "copy", "correct", "declare", "fill", "get", "give", "keep", "list",
+    "add", "ask", "check", "compare", "convert", "copy", "correct", "declare", "exchange", "fill", "flatten", "get", "give", "keep", "list",
     "move", "name", "number", "open", "remove", "rename", "save", "scale", "set", "sort", "split", "store", "use",
     "write",
 ];

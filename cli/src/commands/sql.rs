@@ -39,6 +39,7 @@ mod asked {
     use arrow_array::cast::AsArray;
     use isomorph::convert::Registry;
     use isomorph::formats::flat::PlainTable;
+    use isomorph::formats::nock::Column;
     use isomorph::storage::Resources;
     use isomorph::{Error, Graph, Kind, Result};
     use isomorph_query::{Engine, Parameters};
@@ -158,6 +159,20 @@ mod asked {
         error.kind() == Kind::Unsupported || rule == "NOCK-FILE-COLUMNS" || rule.starts_with("DEEPGNN-")
     }
 
+    /// Whether a file without rows is a table of other columns than those of NOCK, which reads any file without rows.
+    fn is_empty_table(graph: &Graph, path: &str) -> bool {
+        if graph.opened().format_of_graph().id() != "nock" {
+            return false;
+        }
+        let table = crate::args::file_place(path).and_then(|location| PlainTable::open(&location));
+        table.is_ok_and(|table| {
+            let fields = table.schema();
+            table.reader().row_count() == Some(0)
+                && !fields.fields().is_empty()
+                && fields.fields().iter().all(|field| Column::named(field.name()).is_none())
+        })
+    }
+
     /// `NAME=PATH`, unless a file has that name.
     fn name_and_path(word: &str) -> Named {
         match word.split_once('=') {
@@ -195,6 +210,10 @@ mod asked {
             let opened = args.open.place(path, formats, resources);
             let opened = opened.and_then(|(location, options)| Graph::open(&location, &options, resources.clone()));
             match (opened, stem) {
+                (Ok(graph), Some(stem)) if is_empty_table(&graph, path) => {
+                    let location = crate::args::file_place(path)?;
+                    engine.add_file(name.as_deref().unwrap_or(&stem), &location)?;
+                }
                 (Ok(graph), _) => {
                     console.warn(&graph.opened().native.about().findings);
                     console.warn(&graph.opened().cautions()?);

@@ -16,6 +16,8 @@ pub(crate) struct Far<T: Number> {
     pub distances: Array<T>,
     order: Array<u32>,
     reached: usize,
+    /// Whether a sum of weights was larger than any float, so that a node may be reached that is none of these.
+    pub has_overflowed: bool,
 }
 
 impl<T: Number> Far<T> {
@@ -66,7 +68,7 @@ pub(crate) fn hops(
             }
         }
     }
-    Ok(Far { distances, order: queue, reached: last })
+    Ok(Far { distances, order: queue, reached: last, has_overflowed: false })
 }
 
 /// A node that is reached, and how far it is.
@@ -88,14 +90,25 @@ impl Ord for Reached {
     }
 }
 
-/// The smallest sum of weights from `start` to each node; infinite for nodes that are not reached. Ends when `goal` is reached.
+/// Where a search with weights ends.
+#[derive(Clone, Copy)]
+pub(crate) enum Until {
+    /// When all nodes are reached.
+    All,
+    /// When this one is.
+    Node(u32),
+    /// When this one is, and all nodes as near as it on paths that do not lead through it.
+    AsNear(u32),
+}
+
+/// The smallest sum of weights from `start` to each node; infinite for nodes that are not reached.
 ///
 /// # Errors
 /// If there is no space for temporary files or for the queue, or the work is cancelled.
 pub(crate) fn weighted(
     arcs: &Adjacency,
     start: u32,
-    goal: Option<u32>,
+    until: Until,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Far<f64>> {
@@ -110,17 +123,25 @@ pub(crate) fn weighted(
     }
     let mut settled: Array<u8> = Array::zeros(u64::from(arcs.nodes()), 0, resources)?;
     let (mut taken, mut reached) = (0u64, 0);
+    let mut has_overflowed = false;
     while let Some(Reached(distance, node)) = queue.pop() {
         // A node is in the queue again when it is found to be nearer; what was there before is passed over.
         if distance > at(&distances, node) || at(&settled, node) != 0 {
             continue;
         }
+        if let Until::AsNear(goal) = until
+            && distance > at(&distances, goal)
+        {
+            break;
+        }
         if let (Some(slot), Some(flag)) = (order.get_mut(reached), settled.get_mut(node as usize)) {
             (*slot, *flag) = (node, 1);
             reached += 1;
         }
-        if goal == Some(node) {
-            break;
+        match until {
+            Until::Node(goal) if goal == node => break,
+            Until::AsNear(goal) if goal == node => continue,
+            _ => {}
         }
         taken += 1;
         if taken.is_multiple_of(1 << 16) {
@@ -128,6 +149,7 @@ pub(crate) fn weighted(
         }
         for (next, weight) in arcs.of(node).iter().zip(arcs.weights_of(node)) {
             let further = distance + weight;
+            has_overflowed |= further.is_infinite();
             if let Some(slot) = distances.get_mut(*next as usize)
                 && further < *slot
             {
@@ -140,5 +162,5 @@ pub(crate) fn weighted(
             memory.grow(bytes - memory.bytes())?;
         }
     }
-    Ok(Far { distances, order, reached })
+    Ok(Far { distances, order, reached, has_overflowed })
 }

@@ -14,7 +14,7 @@ use crate::array::{Array, at};
 use crate::clustering::{DOWN, UP, coefficients};
 use crate::communities::propagate;
 use crate::components::Union;
-use crate::distances::{hops, weighted};
+use crate::distances::{Until, hops, weighted};
 use crate::nodes::{NOBODY, Nodes};
 use crate::pagerank::PageRank;
 use crate::read::{self, Relations, Wanted};
@@ -137,7 +137,7 @@ pub fn distances(
     let (nodes, arcs, relations) = arcs(source, walk, kept, weight, 24, job)?;
     let start = nodes.find(from.0, from.1)?;
     let found = match weight {
-        Some(_) => Values::Numbers(weighted(&arcs, start, None, job.resources, job.progress)?.distances),
+        Some(_) => Values::Numbers(weighted(&arcs, start, Until::All, job.resources, job.progress)?.distances),
         None => Values::Counts(hops(&arcs, start, None, NOBODY, job.resources, job.progress)?.distances),
     };
     Ok(values(nodes, found, "distance", relations))

@@ -1,6 +1,6 @@
 //! Shortest paths between two nodes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
@@ -12,7 +12,7 @@ use crate::adjacency::Adjacency;
 use crate::answer::{Keys, ReadOf};
 use crate::arcs::{BACKWARD, FORWARD, Kept, UNDIRECTED, Walk};
 use crate::array::at;
-use crate::distances::{hops, weighted};
+use crate::distances::{Until, hops, weighted};
 use crate::jobs::{Job, arcs};
 use crate::nodes::{NOBODY, Nodes, unread};
 
@@ -62,7 +62,7 @@ struct Step {
 ///
 /// # Errors
 /// [`isomorph_error::Kind::NotFound`] if a node does not exist; [`isomorph_error::Kind::Usage`] if its key is that of nodes of several types, and none is given;
-/// [`isomorph_error::Kind::Unsupported`] for weights below 0 or not finite, and for all paths if edges on them have weight 0; otherwise if the graph cannot be read, or the work is cancelled.
+/// [`isomorph_error::Kind::Unsupported`] for weights below 0 or not finite, for sums of them that are not finite, and for all paths if edges on them have weight 0; otherwise if the graph cannot be read, or the work is cancelled.
 pub fn shortest_paths(source: &Arc<dyn Source>, wanted: &PathsBetween<'_>, job: &Job<'_>) -> Result<Paths> {
     if wanted.weight.is_some() && wanted.max_hops.is_some() {
         return Err(Error::usage("paths are limited by their number of edges, or by weight, not by both"));
@@ -75,7 +75,17 @@ pub fn shortest_paths(source: &Arc<dyn Source>, wanted: &PathsBetween<'_>, job: 
     let read = ReadOf::of(&nodes, relations);
     let found = match is_weighted {
         true => {
-            let far = weighted(&arcs, start, Some(goal), job.resources, job.progress)?;
+            let until = if wanted.all { Until::AsNear(goal) } else { Until::Node(goal) };
+            let far = weighted(&arcs, start, until, job.resources, job.progress)?;
+            if far.has_overflowed && at(&far.distances, goal).is_infinite() {
+                let hops = hops(&arcs, start, Some(goal), NOBODY, job.resources, job.progress)?;
+                if at(&hops.distances, goal) != NOBODY {
+                    return Err(Error::unsupported(
+                        "the weights of every path have a sum of more than 1.8e308, which 64-bit floats do not hold",
+                    )
+                    .hint("without --weight    the path of the fewest edges"));
+                }
+            }
             Between { arcs: &arcs, order: far.order(), distance: &|node| at(&far.distances, node), start, goal }
                 .paths(wanted, is_weighted)?
         }
@@ -91,6 +101,14 @@ pub fn shortest_paths(source: &Arc<dyn Source>, wanted: &PathsBetween<'_>, job: 
     };
     let (paths, count, length) = found;
     Ok(Paths { nodes, paths, count, length, is_weighted, read })
+}
+
+/// Edges of weight 0 that are looked at one by one.
+const DETOURS: usize = 100;
+
+fn incomplete() -> Error {
+    Error::unsupported("an edge on a shortest path has weight 0, so that paths cannot be listed completely")
+        .hint("without --all    one shortest path")
 }
 
 /// The nodes that were reached on the way.
@@ -122,10 +140,7 @@ impl Between<'_> {
             self.each_next(node, is_weighted, |next, _, weight| {
                 if let Some(further) = counts.get(&next) {
                     if wanted.all && is_weighted && weight == 0.0 {
-                        return Err(Error::unsupported(
-                            "an edge on a shortest path has weight 0, so that paths cannot be listed completely",
-                        )
-                        .hint("without --all    one shortest path"));
+                        return Err(incomplete());
                     }
                     if last != Some(next) {
                         count = count.saturating_add(*further);
@@ -137,6 +152,9 @@ impl Between<'_> {
             if count > 0 {
                 counts.insert(node, count);
             }
+        }
+        if wanted.all && is_weighted {
+            self.check_detours(&counts)?;
         }
         let limit = if wanted.all { wanted.limit } else { 1 };
         let paths = self.walk(&counts, limit, is_weighted)?;
@@ -158,6 +176,49 @@ impl Between<'_> {
         // Arcs are sorted by label: those to one node are apart.
         next.sort_by_key(|(end, label, _)| (*end, *label));
         next.into_iter().try_for_each(|(end, label, weight)| take(end, label, weight))
+    }
+
+    /// Looks for edges of weight 0 that lead back to a node on a shortest path that was reached before: from another side than through that node itself, they
+    /// make another shortest path.
+    fn check_detours(&self, counts: &HashMap<u32, u128>) -> Result<()> {
+        let mut detours = 0;
+        for node in self.order.iter().copied().filter(|node| *node != self.goal) {
+            let mut back = Vec::new();
+            self.each_next(node, true, |next, _, weight| {
+                if weight == 0.0 && counts.contains_key(&next) && back.last() != Some(&next) {
+                    back.push(next);
+                }
+                Ok(())
+            })?;
+            for next in back {
+                detours += 1;
+                if detours > DETOURS || self.reaches(node, next)? {
+                    return Err(incomplete());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a shortest path leads to `node` that does not lead through `without`.
+    fn reaches(&self, node: u32, without: u32) -> Result<bool> {
+        if self.start == without {
+            return Ok(false);
+        }
+        let mut seen = HashSet::from([self.start]);
+        let mut open = vec![self.start];
+        while let Some(from) = open.pop() {
+            if from == node {
+                return Ok(true);
+            }
+            self.each_next(from, true, |next, _, _| {
+                if next != without && next != self.goal && seen.insert(next) {
+                    open.push(next);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(false)
     }
 
     /// Up to `limit` paths through nodes from which paths lead to the goal.

@@ -105,6 +105,8 @@ struct State {
     values: Vec<Value>,
     /// Mean and sum of squared distances from it, by Welford's method.
     mean: f64,
+    /// The sum of the values of a mean, while all of them are integers.
+    whole: Option<i128>,
     squares: f64,
     fraction: Option<f64>,
 }
@@ -117,6 +119,7 @@ impl State {
             value: Value::Null,
             values: Vec::new(),
             mean: 0.0,
+            whole: Some(0),
             squares: 0.0,
             fraction: None,
         }
@@ -172,6 +175,12 @@ impl State {
                     self.value = if self.value.is_null() { value } else { add(&self.value, &value)? };
                 } else {
                     let one = numeric("avg")?;
+                    self.whole = match (&value, self.whole) {
+                        (Value::Int(one), Some(sum)) => {
+                            i128::from(*one).checked_mul(i128::from(times)).and_then(|more| sum.checked_add(more))
+                        }
+                        _ => None,
+                    };
                     #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
                     let count = self.count as f64;
                     self.mean += (one - self.mean) / count;
@@ -217,7 +226,10 @@ impl State {
             Aggregation::Avg if self.count == 0 => Value::Null,
             Aggregation::Avg => match &self.value {
                 Value::Duration(sum) => sum.times(1.0 / self.count as f64)?,
-                _ => Value::Float(self.mean),
+                _ => Value::Float(match self.whole {
+                    Some(sum) => divided(sum, self.count),
+                    None => self.mean,
+                }),
             },
             Aggregation::Collect => Value::list(self.values),
             Aggregation::StDev if self.count < 2 => Value::Float(0.0),
@@ -230,6 +242,17 @@ impl State {
             }
         })
     }
+}
+
+/// The sum of integers divided by their number. The sum has its whole part apart, so that it is rounded about once.
+#[expect(clippy::cast_precision_loss, reason = "a mean is a float")]
+fn divided(sum: i128, count: i64) -> f64 {
+    const EXACT: u128 = 1 << 53;
+    if sum.unsigned_abs() <= EXACT {
+        return sum as f64 / count as f64;
+    }
+    let count_of = i128::from(count.max(1));
+    (sum / count_of) as f64 + (sum % count_of) as f64 / count as f64
 }
 
 #[expect(

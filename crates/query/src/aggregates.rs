@@ -3,11 +3,14 @@
 //! | aggregate | the engine | here |
 //! |---|---|---|
 //! | `sum` of integers | wraps | an error |
+//! | `sum` and `avg` of decimals | wrap, or have more digits than their type | an error |
+//! | `max` and `min` of floats in groups | depend on the order of rows where there is a NaN | NaN is the greatest |
 //! | `sum`, `avg`, variances, correlations over a sliding window | subtract what leaves it, so that it leaves traces | computed from the rows of the window |
 //! | `percentile_cont` | a part of six digits | the whole part |
 
 use std::sync::Arc;
 
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_schema::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::execution::FunctionRegistry;
@@ -17,10 +20,12 @@ use datafusion::logical_expr::function::{AccumulatorArgs, AggregateFunctionSimpl
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, GroupsAccumulator, ReversedUDAF, SetMonotonicity,
-    Signature,
+    Signature, StatisticsArgs,
 };
 use datafusion::physical_expr::expressions::Literal;
 
+use crate::extremes::Extremes;
+use crate::means::{DecimalMean, mean_of};
 use crate::sums::{DIGITS, OfValues, WholeSum, WholeSums, percentile_of, sum_of};
 use crate::windows::{Anew, Sliding};
 
@@ -45,12 +50,21 @@ const ANEW: [&str; 17] = [
     "median",
 ];
 
+/// The most digits of decimals whose mean is the engine's.
+const FEW_DIGITS: u8 = 27;
+
 /// Puts these functions in the place of the engine's.
 ///
 /// # Errors
 /// If a function cannot be registered.
 pub(crate) fn register(state: &mut SessionState) -> Result<()> {
-    let own = [("sum", Kind::Sum), ("avg", Kind::Mean), ("percentile_cont", Kind::Percentile)];
+    let own = [
+        ("sum", Kind::Sum),
+        ("avg", Kind::Mean),
+        ("max", Kind::Greatest),
+        ("min", Kind::Least),
+        ("percentile_cont", Kind::Percentile),
+    ];
     let all = own.into_iter().chain(ANEW.map(|name| (name, Kind::Anew)));
     for (name, kind) in all {
         if let Ok(inner) = state.udaf(name) {
@@ -65,6 +79,8 @@ enum Kind {
     Sum,
     Mean,
     Percentile,
+    Greatest,
+    Least,
     Anew,
 }
 
@@ -76,8 +92,33 @@ struct Exactly {
 }
 
 impl Exactly {
+    /// Whether a result of this type is summed here.
     fn is_whole(&self, data_type: &DataType) -> bool {
-        self.kind == Kind::Sum && matches!(data_type, DataType::Int64 | DataType::UInt64)
+        self.kind == Kind::Sum
+            && matches!(data_type, DataType::Int64 | DataType::UInt64 | DataType::Decimal128(DIGITS, _))
+    }
+
+    /// Whether a mean of these values is made here: 10^11 decimals of fewer digits have room in 128 bits.
+    fn is_wide(&self, argument: Option<&FieldRef>) -> bool {
+        self.kind == Kind::Mean
+            && argument.is_some_and(
+                |field| matches!(field.data_type(), DataType::Decimal128(digits, _) if *digits > FEW_DIGITS),
+            )
+    }
+
+    /// Groups of floats, of which the greatest or least is found here.
+    fn extremes(&self, data_type: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
+        let is_greatest = match self.kind {
+            Kind::Greatest => true,
+            Kind::Least => false,
+            _ => return None,
+        };
+        Some(match data_type {
+            DataType::Float16 => Box::new(Extremes::<Float16Type>::new(is_greatest)),
+            DataType::Float32 => Box::new(Extremes::<Float32Type>::new(is_greatest)),
+            DataType::Float64 => Box::new(Extremes::<Float64Type>::new(is_greatest)),
+            _ => return None,
+        })
     }
 }
 
@@ -101,6 +142,15 @@ impl AggregateUDFImpl for Exactly {
                 false => Ok(Box::new(WholeSum { data_type, sum: 0, count: 0 })),
             };
         }
+        if self.is_wide(args.expr_fields.first()) {
+            return match args.is_distinct {
+                true => {
+                    let inner = self.inner.accumulator(args)?;
+                    Ok(Box::new(OfValues { inner, evaluate: mean_of, parameter: 0.0, data_type }))
+                }
+                false => Ok(Box::new(DecimalMean::new(args.expr_fields.first(), data_type))),
+            };
+        }
         match part(&args).filter(|_| self.kind == Kind::Percentile && !args.is_distinct) {
             Some(parameter) => {
                 let inner = self.inner.accumulator(args)?;
@@ -115,6 +165,10 @@ impl AggregateUDFImpl for Exactly {
             let name = format_state_name(args.name, "sum");
             return Ok(vec![Arc::new(Field::new(name, DataType::Decimal128(DIGITS, 0), true))]);
         }
+        if self.is_wide(args.input_fields.first()) && !args.is_distinct {
+            let field = |name: &str, data_type| Arc::new(Field::new(format_state_name(args.name, name), data_type, true));
+            return Ok(vec![field("count", DataType::UInt64), field("sum", DataType::Decimal128(DIGITS, 0))]);
+        }
         self.inner.state_fields(args)
     }
 
@@ -122,12 +176,16 @@ impl AggregateUDFImpl for Exactly {
         match self.kind {
             Kind::Percentile => false,
             Kind::Sum if self.is_whole(args.return_type()) => !args.is_distinct,
+            Kind::Mean if self.is_wide(args.expr_fields.first()) => false,
             _ => self.inner.groups_accumulator_supported(args),
         }
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
         let data_type = args.return_type().clone();
+        if let Some(extremes) = self.extremes(&data_type) {
+            return Ok(extremes);
+        }
         match self.is_whole(&data_type) {
             true => Ok(Box::new(WholeSums { data_type, sums: Vec::new() })),
             false => self.inner.create_groups_accumulator(args),
@@ -140,7 +198,8 @@ impl AggregateUDFImpl for Exactly {
             _ if args.is_distinct => Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args))),
             Kind::Sum if self.is_whole(args.return_type()) => self.accumulator(args),
             Kind::Sum | Kind::Mean if is_float => Ok(Box::new(Sliding::new(self.kind == Kind::Mean))),
-            Kind::Sum | Kind::Mean => self.inner.create_sliding_accumulator(args),
+            Kind::Mean if self.is_wide(args.expr_fields.first()) => self.accumulator(args),
+            Kind::Sum | Kind::Mean | Kind::Greatest | Kind::Least => self.inner.create_sliding_accumulator(args),
             Kind::Percentile | Kind::Anew => {
                 Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args)))
             }
@@ -237,6 +296,13 @@ impl AggregateUDFImpl for Exactly {
 
     fn set_monotonicity(&self, data_type: &DataType) -> SetMonotonicity {
         self.inner.inner().set_monotonicity(data_type)
+    }
+
+    fn value_from_stats(&self, statistics: &StatisticsArgs<'_>) -> Option<ScalarValue> {
+        match self.kind {
+            Kind::Greatest | Kind::Least => self.inner.value_from_stats(statistics),
+            _ => None,
+        }
     }
 
     fn documentation(&self) -> Option<&Documentation> {

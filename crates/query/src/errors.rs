@@ -11,6 +11,11 @@ pub(crate) fn inside(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
+/// Whether the engine refuses a question as two columns of its answer have one name.
+pub(crate) fn is_of_equal_names(error: &DataFusionError) -> bool {
+    error.to_string().contains("require unique expression names")
+}
+
 /// An error of the engine, with the question's place in it as far as it says one.
 pub(crate) fn of_engine(error: DataFusionError) -> Error {
     match error {

@@ -3,6 +3,7 @@
 //! | expression | the engine | here |
 //! |---|---|---|
 //! | `+`, `-`, `*` of integers | wraps | an error |
+//! | arithmetic of decimals | more digits than the type has | an error |
 //! | `-0.0` as a key of joins, lists, windows, orders and distinct aggregates, in `case x when`, `nullif` and rows | differs from `0.0` | zeros have no sign |
 //! | dates and times compared with nanoseconds | an error for years before 1678 and after 2262 | compares |
 //! | decimals cast to floats | a float that may not be the nearest | the nearest |
@@ -18,6 +19,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
 };
+use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::optimizer::AnalyzerRule;
 
 use arrow_schema::{DataType, TimeUnit};
@@ -26,6 +28,7 @@ use crate::doubles::nearest;
 use crate::functions::{
     checked, first_operand, has_no_sign_of_zero, in_nanoseconds, nearest_float, negated, without_sign_of_zero,
 };
+use crate::sums::DIGITS;
 
 /// The rule that replaces them.
 #[derive(Debug)]
@@ -165,8 +168,21 @@ fn binary(left: Expr, op: Operator, right: Expr, schema: &DFSchema) -> Result<Tr
     if matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply) {
         let types = [type_of(&left, schema), type_of(&right, schema)];
         let is_whole = types[0] == types[1] && types[0].as_ref().is_some_and(DataType::is_integer);
-        return Ok(match is_whole {
-            true => Transformed::yes(checked(left, op, right)),
+        if is_whole {
+            return Ok(Transformed::yes(checked(left, op, right, false)));
+        }
+    }
+    if matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Divide | Operator::Modulo) {
+        let types = [type_of(&left, schema), type_of(&right, schema)];
+        // Of fewer digits, the type of the result has room for all of them.
+        let is_long = match &types {
+            [Some(one @ DataType::Decimal128(..)), Some(other @ DataType::Decimal128(..))] => {
+                matches!(BinaryTypeCoercer::new(one, &op, other).get_result_type()?, DataType::Decimal128(DIGITS, _))
+            }
+            _ => false,
+        };
+        return Ok(match is_long {
+            true => Transformed::yes(checked(left, op, right, true)),
             false => Transformed::no(of(left, right)),
         });
     }

@@ -9,15 +9,17 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, Float64Array, TimestampMicrosecondArray, TimestampNanosecondArray};
 use arrow_schema::{DataType, TimeUnit};
-use datafusion::arrow::compute::kernels::numeric::{add, mul, neg, sub};
+use datafusion::arrow::compute::kernels::numeric::{add, div, mul, neg, rem, sub};
 use datafusion::common::utils::normalize_float_zero;
-use datafusion::common::{Result, internal_err, plan_err};
+use datafusion::common::{Result, ScalarValue, internal_err, plan_err};
+use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::physical_expr_common::datum::apply;
 
 use crate::doubles::nearest;
+use crate::sums::{has_digits, too_long};
 
 /// What a function does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,21 +62,23 @@ function! {
     BEGIN = Begin of 2;
 }
 
-/// `+`, `-`, `*` of integers of one type, from left to right: an error where the engine wraps. A chain is one function, as the engine's work grows with
+/// `+`, `-`, `*` of integers of one type, and all arithmetic of decimals, from left to right: an error where the engine wraps, or has more digits than its
+/// type. A chain is one function, as the engine's work grows with
 /// the depth of expressions.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Checked {
     operators: Vec<Operator>,
+    is_decimal: bool,
     name: String,
     signature: Signature,
 }
 
-/// `left op right` of integers of one type, with an error for what the type does not hold.
-pub(crate) fn checked(left: Expr, op: Operator, right: Expr) -> Expr {
+/// `left op right` of integers of one type or of decimals, with an error for what the type does not hold.
+pub(crate) fn checked(left: Expr, op: Operator, right: Expr, is_decimal: bool) -> Expr {
     let (mut operators, mut args) = match left {
         Expr::ScalarFunction(function) => match chain(&function.func) {
-            Some(chain) => (chain.operators.clone(), function.args),
-            None => (Vec::new(), vec![Expr::ScalarFunction(function)]),
+            Some(chain) if chain.is_decimal == is_decimal => (chain.operators.clone(), function.args),
+            _ => (Vec::new(), vec![Expr::ScalarFunction(function)]),
         },
         other => (Vec::new(), vec![other]),
     };
@@ -83,7 +87,7 @@ pub(crate) fn checked(left: Expr, op: Operator, right: Expr) -> Expr {
     let signs: Vec<String> = operators.iter().map(ToString::to_string).collect();
     let name = format!("checked {}", signs.join(" "));
     let signature = Signature::any(args.len(), Volatility::Immutable);
-    ScalarUDF::from(Checked { operators, name, signature }).call(args)
+    ScalarUDF::from(Checked { operators, is_decimal, name, signature }).call(args)
 }
 
 fn chain(function: &Arc<ScalarUDF>) -> Option<&Checked> {
@@ -91,10 +95,12 @@ fn chain(function: &Arc<ScalarUDF>) -> Option<&Checked> {
     any.downcast_ref::<Checked>()
 }
 
-/// The first operand of such a chain, which has its type.
+/// The first operand of such a chain of integers, which has its type.
 pub(crate) fn first_operand(value: &Expr) -> Option<&Expr> {
     match value {
-        Expr::ScalarFunction(function) if chain(&function.func).is_some() => function.args.first(),
+        Expr::ScalarFunction(function) if chain(&function.func).is_some_and(|chain| !chain.is_decimal) => {
+            function.args.first()
+        }
         _ => None,
     }
 }
@@ -109,10 +115,12 @@ impl ScalarUDFImpl for Checked {
     }
 
     fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        match types.first() {
-            Some(own) => Ok(own.clone()),
-            None => internal_err!("{} of nothing", self.name),
+        let Some((first, others)) = types.split_first() else { return internal_err!("{} of nothing", self.name) };
+        if !self.is_decimal {
+            return Ok(first.clone());
         }
+        let mut both = self.operators.iter().zip(others);
+        both.try_fold(first.clone(), |left, (op, right)| BinaryTypeCoercer::new(&left, op, right).get_result_type())
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -122,10 +130,29 @@ impl ScalarUDFImpl for Checked {
             value = match operator {
                 Operator::Plus => apply(&value, &other, |left, right| add(left, right)),
                 Operator::Minus => apply(&value, &other, |left, right| sub(left, right)),
+                Operator::Divide => apply(&value, &other, |left, right| div(left, right)),
+                Operator::Modulo => apply(&value, &other, |left, right| rem(left, right)),
                 _ => apply(&value, &other, |left, right| mul(left, right)),
             }?;
+            if self.is_decimal && !is_in_type(&value) {
+                return Err(too_long());
+            }
         }
         Ok(value)
+    }
+}
+
+/// Whether decimals have no more digits than their type.
+fn is_in_type(value: &ColumnarValue) -> bool {
+    match value {
+        ColumnarValue::Scalar(ScalarValue::Decimal128(Some(value), digits, _)) => has_digits(*value, *digits),
+        ColumnarValue::Array(array) => match (array.data_type(), array.as_primitive_opt::<Decimal128Type>()) {
+            (DataType::Decimal128(digits, _), Some(values)) => {
+                values.iter().flatten().all(|value| has_digits(value, *digits))
+            }
+            _ => true,
+        },
+        ColumnarValue::Scalar(_) => true,
     }
 }
 
@@ -214,7 +241,7 @@ fn each(value: &ColumnarValue, change: &dyn Fn(&ArrayRef) -> Result<ArrayRef>) -
         ColumnarValue::Array(array) => change(array).map(ColumnarValue::Array),
         ColumnarValue::Scalar(value) => {
             let array = change(&value.to_array()?)?;
-            datafusion::common::ScalarValue::try_from_array(&array, 0).map(ColumnarValue::Scalar)
+            ScalarValue::try_from_array(&array, 0).map(ColumnarValue::Scalar)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Names of columns that the question does not name: what it says.
 
 use arrow_schema::{Schema, SchemaRef};
-use datafusion::sql::sqlparser::ast::{Expr, SelectItem, SetExpr, Statement};
+use datafusion::sql::sqlparser::ast::{Expr, Ident, SelectItem, SetExpr, Statement};
 use std::sync::Arc;
 
 /// The names of the first and last columns of an answer, `None` for those that the engine names rightly.
@@ -63,6 +63,46 @@ impl Labels {
         };
         last.reverse();
         Labels { first, last, is_open }
+    }
+
+    /// The statement with other names for columns of which several may have one name, and the labels of these. `None` if it is not known which column of the
+    /// answer is which.
+    pub fn renamed(&self, statement: &Statement) -> Option<(Statement, Labels)> {
+        let mut statement = statement.clone();
+        let Statement::Query(query) = &mut statement else { return None };
+        let is_ordered = query.order_by.is_some();
+        let mut labels = self.clone();
+        let mut body = &mut *query.body;
+        let select = loop {
+            match body {
+                SetExpr::Select(select) => break select,
+                SetExpr::SetOperation { left, .. } => body = left,
+                _ => return None,
+            }
+        };
+        if self.is_open || self.first.len() != select.projection.len() {
+            return None;
+        }
+        let mut taken: Vec<String> = Vec::new();
+        for (at, (item, label)) in select.projection.iter_mut().zip(&mut labels.first).enumerate() {
+            let (expr, shown) = match item {
+                SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => continue,
+                SelectItem::UnnamedExpr(expr) => (expr.clone(), label.clone().unwrap_or_else(|| expr.to_string())),
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    // The order may be that of this name.
+                    if is_ordered || !taken.contains(&alias.value) {
+                        taken.push(alias.value.clone());
+                        continue;
+                    }
+                    (expr.clone(), alias.value.clone())
+                }
+                _ => return None,
+            };
+            let alias = Ident::with_quote('"', format!("_column_{at}"));
+            *item = SelectItem::ExprWithAlias { expr, alias };
+            *label = Some(shown);
+        }
+        Some((statement, labels))
     }
 
     /// The schema with these names.

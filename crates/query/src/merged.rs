@@ -1,5 +1,5 @@
 //! Columns that `using` and `natural` merge. The engine takes the left one, which is null in rows that only the right table has; so right and full joins are
-//! written with `on`, and their merged columns with `coalesce`.
+//! written with `on`, and their merged columns with `coalesce`. Of three tables and more the engine does not know which column is meant: these too.
 
 use std::ops::ControlFlow;
 
@@ -68,6 +68,15 @@ fn loses(table: &TableWithJoins) -> bool {
     })
 }
 
+/// Whether columns of three tables may be merged.
+fn is_chain(table: &TableWithJoins) -> bool {
+    let mut table = table.clone();
+    let merges = |join: &mut Join| {
+        constraint(join).is_some_and(|on| matches!(on, JoinConstraint::Using(_) | JoinConstraint::Natural))
+    };
+    table.joins.len() > 1 && table.joins.iter_mut().any(merges)
+}
+
 /// A table of a join.
 struct Table {
     /// What its columns are qualified with, in quotes.
@@ -122,9 +131,23 @@ impl Merger<'_> {
     }
 
     fn select(&self, select: &mut Select, order: Option<&mut OrderBy>) -> Result<()> {
-        if !select.from.iter().any(loses) {
-            return Ok(());
+        if select.from.iter().any(loses) {
+            return self.rewrite(select, order);
         }
+        if select.from.iter().any(is_chain) {
+            // What cannot be written so may be answered as it is.
+            let (mut changed, mut changed_order) = (select.clone(), order.as_deref().cloned());
+            if self.rewrite(&mut changed, changed_order.as_mut()).is_ok() {
+                *select = changed;
+                if let (Some(order), Some(changed)) = (order, changed_order) {
+                    *order = changed;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rewrite(&self, select: &mut Select, order: Option<&mut OrderBy>) -> Result<()> {
         let mut merged: Vec<Merged> = Vec::new();
         let mut all: Vec<String> = Vec::new();
         for from in &mut select.from {

@@ -15,6 +15,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::planner::TypePlanner;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SQLOptions, SessionConfig};
+use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast;
 use isomorph::storage::Resources;
 use isomorph::{Error, Result};
@@ -23,7 +24,7 @@ use tokio::runtime::Handle;
 use crate::aggregates;
 use crate::bounded;
 use crate::catalog::{CATALOG, Catalog, SqlCatalog};
-use crate::errors::{of_engine, of_plan};
+use crate::errors::{is_of_equal_names, of_engine, of_plan};
 use crate::exact::Exact;
 use crate::labels::Labels;
 use crate::merged::merge;
@@ -78,11 +79,21 @@ impl Planning {
         let labels = Labels::of(sql);
         respell(sql);
         let places = resolve(sql, &self.catalog)?;
-        let labels = labels.or_columns_of(sql);
+        let mut labels = labels.or_columns_of(sql);
         merge(sql, &self.catalog)?;
+        let renamed = labels.renamed(sql);
+        let is_plain = self.explain || matches!(&statement, Statement::Statement(_));
         let state = self.state()?;
         let functions = || state.udfs().into_iter().chain(state.udafs()).chain(state.udwfs()).collect();
-        let plan = handle.block_on(state.statement_to_plan(statement));
+        let mut plan = handle.block_on(state.statement_to_plan(statement));
+        if plan.as_ref().is_err_and(is_of_equal_names)
+            && let Some((sql, other)) = renamed.filter(|_| is_plain)
+        {
+            labels = other;
+            let statement = Statement::Statement(Box::new(sql));
+            let statement = if self.explain { explained(statement) } else { statement };
+            plan = handle.block_on(state.statement_to_plan(statement));
+        }
         let plan = plan.map_err(|error| of_plan(error, &places, &functions))?;
         let only_reads = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         only_reads.verify_plan(&plan).map_err(|error| of_engine(error).of_kind(isomorph::Kind::Unsupported))?;

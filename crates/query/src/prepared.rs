@@ -5,6 +5,7 @@
 //! | `x = any (select x …)` | compares the inner `x` with itself | the inner table has a name of its own |
 //! | `intersect all`, `except all` | keep or drop all equal rows | equal rows are numbered, and their numbers compared too |
 //! | numerals with a point | exact decimals everywhere, or floats everywhere | decimals beside decimals, otherwise floats |
+//! | decimals beside floats | the float is a decimal of 15 digits after the point | the decimal is a float |
 //! | `date_trunc` of a date | nanoseconds, which have no years before 1678 | microseconds |
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use datafusion::logical_expr::{
 
 use crate::doubles::nearest;
 use crate::functions::begin;
+use crate::mixed::mixed;
 
 /// The most digits of an integer that always has 64 bits.
 const DIGITS: u8 = 18;
@@ -39,6 +41,7 @@ pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
         let plan = compared(plan, &names)?;
         let plan = counted(plan)?;
         let plan = numerals(plan)?;
+        let plan = mixed(plan)?;
         plan.recompute_schema().map(Transformed::yes)
     });
     Ok(plan?.data)

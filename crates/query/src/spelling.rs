@@ -99,6 +99,14 @@ fn of_values(body: &mut SetExpr) {
                     numeral(value).filter(|text| text.contains('.')).map(|text| double(&format!("{sign}{text}")));
                 if let Some(float) = float {
                     *cell = float;
+                } else if is_cast_to_decimal(cell) {
+                    // The planner casts cells once more where a column has several types: its casts are told from these.
+                    let data_type = match &*cell {
+                        Expr::Cast { data_type, .. } => data_type.clone(),
+                        _ => continue,
+                    };
+                    let expr = Box::new(std::mem::replace(cell, Expr::Value(Value::Null.into())));
+                    *cell = Expr::Cast { kind: CastKind::Cast, expr, data_type, array: false, format: None };
                 }
             }
         }
@@ -108,6 +116,13 @@ fn of_values(body: &mut SetExpr) {
         }
         _ => {}
     }
+}
+
+fn is_cast_to_decimal(cell: &Expr) -> bool {
+    matches!(
+        cell,
+        Expr::Cast { data_type: DataType::Decimal(_) | DataType::Numeric(_) | DataType::Dec(_), format: None, .. }
+    )
 }
 
 /// Whether a numeral is a float: with an exponent, or with more digits than a decimal has.

@@ -21,30 +21,55 @@ fn too_large() -> DataFusionError {
     )
 }
 
+/// The error for a decimal of more digits than its type has.
+pub(crate) fn too_long() -> DataFusionError {
+    inside(
+        Error::usage("the question cannot be answered: a decimal has more than 38 digits")
+            .hint("cast(x as double)    a float, which is rounded"),
+    )
+}
+
+/// Whether a value has so many digits.
+pub(crate) fn has_digits(value: i128, digits: u8) -> bool {
+    10u128.checked_pow(u32::from(digits)).is_none_or(|limit| value.unsigned_abs() < limit)
+}
+
 /// Calls `each` with the integers that are not null.
-fn integers(values: &ArrayRef, mut each: impl FnMut(usize, i128)) -> Result<()> {
-    fn of<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, each: &mut dyn FnMut(usize, i128))
+pub(crate) fn integers(values: &ArrayRef, mut each: impl FnMut(usize, i128) -> Result<()>) -> Result<()> {
+    fn of<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, each: &mut dyn FnMut(usize, i128) -> Result<()>) -> Result<()>
     where
         T::Native: Into<i128>,
     {
         for (at, value) in values.iter().enumerate() {
             if let Some(value) = value {
-                each(at, value.into());
+                each(at, value.into())?;
             }
         }
+        Ok(())
     }
     match values.data_type() {
         DataType::Int64 => of(values.as_primitive::<Int64Type>(), &mut each),
         DataType::UInt64 => of(values.as_primitive::<UInt64Type>(), &mut each),
         DataType::Decimal128(..) => of(values.as_primitive::<Decimal128Type>(), &mut each),
-        other => return internal_err!("a sum of {other}"),
+        other => internal_err!("a sum of {other}"),
     }
-    Ok(())
+}
+
+/// A sum of 128 bits.
+pub(crate) fn added(sum: i128, value: i128) -> Result<i128> {
+    sum.checked_add(value).ok_or_else(too_long)
+}
+
+fn fitting(sum: i128, digits: u8) -> Result<i128> {
+    if has_digits(sum, digits) { Ok(sum) } else { Err(too_long()) }
 }
 
 fn scalar(sum: Option<i128>, data_type: &DataType) -> Result<ScalarValue> {
     Ok(match data_type {
         DataType::UInt64 => ScalarValue::UInt64(sum.map(u64::try_from).transpose().map_err(|_| too_large())?),
+        DataType::Decimal128(digits, scale) => {
+            ScalarValue::Decimal128(sum.map(|sum| fitting(sum, *digits)).transpose()?, *digits, *scale)
+        }
         _ => ScalarValue::Int64(sum.map(i64::try_from).transpose().map_err(|_| too_large())?),
     })
 }
@@ -72,16 +97,18 @@ impl Accumulator for WholeSum {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let [values] = values else { return internal_err!("a sum of {} columns", values.len()) };
         integers(values, |_, value| {
-            self.sum = self.sum.saturating_add(value);
+            self.sum = added(self.sum, value)?;
             self.count += 1;
+            Ok(())
         })
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let [values] = values else { return internal_err!("a sum of {} columns", values.len()) };
         integers(values, |_, value| {
-            self.sum = self.sum.saturating_sub(value);
+            self.sum = self.sum.checked_sub(value).ok_or_else(too_long)?;
             self.count = self.count.saturating_sub(1);
+            Ok(())
         })
     }
 
@@ -127,8 +154,9 @@ impl GroupsAccumulator for WholeSums {
         let sums = &mut self.sums;
         integers(values, |at, value| {
             if let Some(sum) = groups.get(at).and_then(|group| sums.get_mut(*group)).filter(|_| passes(at)) {
-                *sum = Some(sum.unwrap_or_default().saturating_add(value));
+                *sum = Some(added(sum.unwrap_or_default(), value)?);
             }
+            Ok(())
         })
     }
 
@@ -142,6 +170,11 @@ impl GroupsAccumulator for WholeSums {
             DataType::UInt64 => {
                 let sums = sums.map(|sum| sum.map(u64::try_from).transpose().map_err(|_| too_large()));
                 std::sync::Arc::new(sums.collect::<Result<PrimitiveArray<UInt64Type>>>()?)
+            }
+            DataType::Decimal128(digits, scale) => {
+                let sums = sums.map(|sum| sum.map(|sum| fitting(sum, digits)).transpose());
+                let sums = sums.collect::<Result<Decimal128Array>>()?;
+                std::sync::Arc::new(sums.with_precision_and_scale(digits, scale)?)
             }
             _ => {
                 let sums = sums.map(|sum| sum.map(i64::try_from).transpose().map_err(|_| too_large()));
@@ -162,6 +195,7 @@ impl GroupsAccumulator for WholeSums {
             if let Some(sum) = sums.get_mut(at).filter(|_| passes) {
                 *sum = Some(value);
             }
+            Ok(())
         })?;
         Ok(vec![decimals(sums.into_iter())?])
     }
@@ -224,7 +258,10 @@ impl Accumulator for OfValues {
 /// The sum of different integers.
 pub(crate) fn sum_of(values: &ArrayRef, _: f64, data_type: &DataType) -> Result<ScalarValue> {
     let mut sum = None;
-    integers(values, |_, value| sum = Some(sum.unwrap_or_default() + value))?;
+    integers(values, |_, value| {
+        sum = Some(added(sum.unwrap_or_default(), value)?);
+        Ok(())
+    })?;
     scalar(sum, data_type)
 }
 

@@ -169,12 +169,16 @@ pub fn rank(args: &RankArgs, formats: &Registry, console: &Console) -> Result<An
             let (nodes, edges) = (ranks.nodes().count(), ranks.read.edges());
             let mut text = format!("{} of {}, {}", thousands(rows), of(nodes, "node"), of(edges, "edge"));
             let change = ranks.change.unwrap_or_default();
-            text.push_str(&format!(
-                " · {}, the last changed {change:.1e}",
-                of(u64::from(ranks.iterations.unwrap_or_default()), "iteration")
-            ));
+            let is_first = ranks.iterations == Some(0) && ranks.nodes().count() > 0;
+            let iterations = of(u64::from(ranks.iterations.unwrap_or_default()), "iteration");
+            text.push_str(&match is_first {
+                true => format!(" · {iterations}"),
+                false => format!(" · {iterations}, the last changed {change:.1e}"),
+            });
             let mut told = vec![("rank", text)];
-            if args.tolerance > 0.0 && change >= args.tolerance {
+            if is_first {
+                told.push(("warning", "every node has the same rank; --iterations N makes iterations".to_owned()));
+            } else if args.tolerance > 0.0 && change >= args.tolerance {
                 told.push((
                     "warning",
                     format!(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::naive::Naive;
 use crate::oracle::random;
-use crate::support::{Dice, graph, job, resources, texts};
+use crate::support::{Dice, Edge, graph, job, resources, texts};
 
 /// The paths as keys.
 fn keys(paths: &Paths) -> Vec<Vec<i64>> {
@@ -122,6 +122,72 @@ fn one_path_is_found_through_edges_of_weight_0_and_all_are_refused() {
         for step in path.iter().flat_map(|path| path.windows(2)) {
             assert!(plain.arcs.iter().any(|arc| (arc.0, arc.1) == (step[0], step[1])));
         }
+    }
+}
+
+#[test]
+fn all_paths_through_edges_of_weight_0_are_complete_or_refused() {
+    let mut dice = Dice(6);
+    let (mut refused, mut several, mut without) = (0, 0, 0);
+    for round in 0..600u64 {
+        let (nodes, mut edges) = random(&mut dice);
+        edges.iter_mut().for_each(|edge| edge.weight = (edge.weight * 2.0).floor().min(2.0));
+        let plain = Naive::new(&nodes, &edges);
+        let mut pick = || nodes[dice.below(nodes.len() as u64) as usize];
+        let (from, to) = (pick(), pick());
+        let (one, other) = (from.to_string(), to.to_string());
+        let resources = resources(16 << 20, 2);
+        let source = graph(&nodes, &edges, round % 3 == 0);
+        for both_ways in [false, true] {
+            let wanted = PathsBetween {
+                from: (None, &one),
+                to: (None, &other),
+                weight: Some("weight"),
+                both_ways,
+                all: true,
+                limit: usize::MAX,
+                ..PathsBetween::default()
+            };
+            let (length, expected) = naive(&plain, from, to, true, both_ways);
+            let what = format!("round {round}: {from} to {to}, both {both_ways}: {edges:?}");
+            match shortest_paths(&source, &wanted, &job(&resources)) {
+                Ok(found) => {
+                    assert_eq!((found.length, found.count), (length, expected.len() as u128), "{what}");
+                    assert_eq!(keys(&found).into_iter().collect::<BTreeSet<_>>(), expected, "{what}");
+                    several += u32::from(expected.len() > 1);
+                    without += u32::from(expected.is_empty());
+                }
+                Err(error) => {
+                    assert_eq!(error.kind(), Kind::Unsupported, "{error}");
+                    assert!(!expected.is_empty(), "{what}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 10 && several > 10 && without > 10, "{refused} {several} {without}");
+}
+
+#[test]
+fn sums_beyond_floats_are_no_missing_paths() {
+    let edge = |source, target, weight| Edge { source, target, directed: true, weight };
+    let edges = [edge(1, 2, 1e308), edge(2, 3, 1e308), edge(4, 4, 1.0)];
+    let source = graph(&[1, 2, 3, 4], &edges, false);
+    let resources = resources(1 << 20, 1);
+    let wanted = |to| PathsBetween {
+        from: (None, "1"),
+        to: (None, to),
+        weight: Some("weight"),
+        limit: 1,
+        ..PathsBetween::default()
+    };
+    for all in [false, true] {
+        let error = shortest_paths(&source, &PathsBetween { all, ..wanted("3") }, &job(&resources)).unwrap_err();
+        assert_eq!(error.kind(), Kind::Unsupported, "{error}");
+        // No path leads there, however long.
+        assert!(shortest_paths(&source, &PathsBetween { all, ..wanted("4") }, &job(&resources)).unwrap().is_empty());
+        let near = shortest_paths(&source, &PathsBetween { all, ..wanted("2") }, &job(&resources)).unwrap();
+        assert_eq!(near.length, Some(1e308));
     }
 }
 

@@ -24,7 +24,7 @@ fn engine() -> (tempfile::TempDir, Engine) {
 
 /// Questions with their answers.
 #[track_caller]
-fn all(engine: &Engine, questions: &[(&str, &[&str])]) {
+pub(crate) fn all(engine: &Engine, questions: &[(&str, &[&str])]) {
     let mut wrong = Vec::new();
     for (question, expected) in questions {
         match rows(engine, question) {

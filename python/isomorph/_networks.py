@@ -381,8 +381,8 @@ def from_networkx(graph: networkx.Graph[Any], path: str | os.PathLike[str], to: 
 def _write(path: str | os.PathLike[str], nodes: dict[str, list[dict[str, Any]]], edges: _Edges, to: str | None, options: dict[str, Any]) -> Certificate:
     from ._write import write
 
-    tables, directed = edges.tables()
     frames = {type: _frame(rows, f"nodes of type {type}") for type, rows in nodes.items()}
+    tables, directed = edges.tables()
     labels = {type: "labels" for type, rows in nodes.items() if _are_labels([row.get("labels") for row in rows])}
     return write(
         path, nodes=frames, edges=tables, to=to, key="id", labels=labels, source="source", target="target", directed=directed, **options

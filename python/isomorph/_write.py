@@ -91,7 +91,12 @@ def write(
     limits = opening(memory=memory, threads=threads, temp_dir=temp_dir)
     how = writing(to=to, lossy=lossy, verify=verify, replace=replace, base=base)
     with shown(progress) as tell:
-        return Certificate._of(_isomorph.write(path_text(path), name, given_nodes, given_edges, how, limits, tell))
+        try:
+            return Certificate._of(_isomorph.write(path_text(path), name, given_nodes, given_edges, how, limits, tell))
+        except TypeError as error:
+            if error.__cause__ is None or "failed to extract field" not in str(error):
+                raise
+            raise usage(f"a table has a type that Arrow does not know: {error.__cause__}") from error
 
 
 def _by_name(given: Any, option: str, only: str) -> list[tuple[Any, Any]]:
@@ -120,6 +125,11 @@ def _table(table: Any, what: str) -> Any:
         )
     if not hasattr(table, "__arrow_c_stream__"):
         return table
+    if type(table).__module__.partition(".")[0] == "polars" and hasattr(table, "schema"):
+        # What polars hands over for these is not a type of Arrow.
+        wide = [name for name, kind in table.schema.items() if str(kind) in ("Int128", "UInt128")]
+        if wide:
+            raise usage(f"{what}: the column {wide[0]} has 128-bit integers", "integers of 64 bits, or decimals")
     try:
         return _Stream(table.__arrow_c_stream__())
     except (Error, KeyboardInterrupt):

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _html, _isomorph, _networks
-from ._options import opening, path_text, usage, writing
+from ._options import opening, path_text, usage, whole, writing
 from ._progress import Progress, shown
 from ._results import Certificate, Diff, Digests, Findings
 from ._results import findings as findings_of
@@ -82,7 +82,12 @@ class Graph:
 
     @property
     def format(self) -> str:
-        """Id of its format: ``graphar``, ``nock``, ``rdf``, …"""
+        """Id of the format of its files: ``graphar``, ``nock``, ``rdf``, …"""
+        return self._graph.stored_as
+
+    @property
+    def origin(self) -> str:
+        """Id of the format that it was converted from, if a sidecar says so: ``arrow`` for dataframes. Otherwise :attr:`format`."""
         return self._graph.format
 
     @property
@@ -184,12 +189,12 @@ class Graph:
             raise usage("a node is named by its key, or by row=")
         asked = {
             "key": None if key is None else _key(key),
-            "row": row,
+            "row": whole("row", row),
             "node_type": type,
             "relation": relation,
             "side": side,
             "columns": None if columns is None else list(columns),
-            "limit": limit,
+            "limit": whole("limit", limit),
         }
         return Table(self._graph.neighbors(asked), "neighbors")
 
@@ -211,8 +216,8 @@ class Graph:
         evaluated now, and the answer is held in memory. Labels, types and properties that the graph does not have match nothing, and are
         warned of.
 
-        :param timeout: seconds after which the query is stopped
-        :param parameters: values for ``$name`` in the query: numbers, texts, booleans, None, lists and dicts of these. They are bound, never part of the text
+        :param timeout: seconds after which the query is stopped, with a :class:`CancelledError`
+        :param parameters: values for ``$name`` in the query (others are ignored): numbers, texts, booleans, None, lists and dicts of these. They are bound, never part of the text
         """
         values = [(name, _as_json(name, value)) for name, value in parameters.items()]
         answer, notes = self._graph.cypher({"query": query, "parameters": values, "timeout": timeout})
@@ -241,7 +246,8 @@ class Graph:
         :param base: the beginning of relative IRIs in the query, and of the IRIs that a graph of another format gets
         :param terms: write every cell in the syntax of N-Triples, whatever it is
         :param timeout: seconds after which the query is stopped
-        :param parameters: values of variables: an IRI as text, a :class:`Literal`, a number, a bool, a date. They are bound, never part of the text
+        :param parameters: values of variables: an IRI as text, a :class:`Literal`, a number, a bool, a date. They are bound, never part of the text.
+            Variables called as other parameters of this method cannot be bound
         """
         options: dict[str, Any] = {"prefixes": prefixes, "base": base, "terms": terms, "timeout": timeout}
         asked = {
@@ -328,15 +334,15 @@ class Graph:
         asked = {
             "what": what,
             "nodes": [_key(node) for node in nodes],
-            "count": count,
+            "count": whole("count", count, least=1),
             "strategy": strategy,
             "types": [types] if isinstance(types, str) else None if types is None else list(types),
             "node_type": node_type,
             "time": None if time is None else str(time),
-            "length": length,
+            "length": whole("length", length, bits=16),
             "back": p,
             "away": q,
-            "seed": seed,
+            "seed": whole("seed", seed, least=-(2**63)),
         }
         return Table(self._graph.draw(asked), what)
 
@@ -371,9 +377,9 @@ class Graph:
             "types": [types] if isinstance(types, str) else None if types is None else list(types),
             "columns": None if columns is None else list(columns),
             "conditions": conditions,
-            "limit": limit,
-            "sample": sample,
-            "seed": seed,
+            "limit": whole("limit", limit),
+            "sample": whole("sample", sample),
+            "seed": whole("seed", seed, bits=64),
             "keep_dangling": keep_dangling,
         }
         return _restored(self._place(), self._pinned(), part)
@@ -391,7 +397,7 @@ class Graph:
     def diff(self, other: Graph, *, limit: int = 20, progress: Progress = None) -> Diff:
         """The differences from another graph, with the first ``limit`` elements that differ."""
         with shown(progress) as tell:
-            return Diff._of(_isomorph.diff(self._graph, other._graph, limit, tell))
+            return Diff._of(_isomorph.diff(self._graph, other._graph, whole("limit", limit), tell))
 
     def validate(self, *, limit: int = 20) -> Findings:
         """Checks every rule of its format, reading everything. Lists up to ``limit`` places of each broken rule."""
@@ -401,16 +407,22 @@ class Graph:
 
     def to_networkx(self, *, node_columns: Sequence[str] | None = None, edge_columns: Sequence[str] | None = None) -> networkx.MultiDiGraph[Any]:
         """As a ``MultiDiGraph`` of networkx, or a ``MultiGraph`` if no edge has a direction. Nodes are keys; with several node types, pairs of
-        type and key. Each edge type is the key of its edges."""
+        type and key. Nodes have ``type``, edges ``relation``.
+
+        Among edges with a direction, one without becomes two, one each way, so that whatever follows edges finds it from both ends. Both have
+        the attribute ``directed=False``, and the second also ``reverse=True``: leave it out to count edges. :func:`isomorph.from_networkx` makes
+        one edge of the two."""
         return _networks.to_networkx(self, node_columns, edge_columns)
 
     def to_igraph(self, *, node_columns: Sequence[str] | None = None, edge_columns: Sequence[str] | None = None) -> igraph.Graph:
-        """As a graph of igraph. Vertices have ``type`` and ``key``, edges ``relation``."""
+        """As a graph of igraph. Vertices have ``type`` and ``key``, edges ``relation``. Edges without a direction among others are as in
+        :meth:`to_networkx`."""
         return _networks.to_igraph(self, node_columns, edge_columns)
 
     def to_scipy(self, relation: str | None = None, *, source: str | None = None, target: str | None = None, weight: str | None = None) -> tuple[scipy.sparse.csr_array, list[Any], list[Any]]:
         """The edges of one table as a sparse matrix of scipy: a row for each source, a column for each target; and the keys of both. Parallel
-        edges are added up."""
+        edges are added up; a sum that its type cannot hold is an error. An edge without a direction is in both places, so that the matrix of an
+        undirected relation within one node type is symmetric; one from a node to itself is there once."""
         return _networks.to_scipy(self, relation, source, target, weight)
 
     # Its life.
@@ -634,7 +646,7 @@ def validate(path: str | os.PathLike[str] | Graph, *, limit: int = 20, _options:
     """Checks every rule of the format of a graph. Lists up to ``limit`` places of each broken rule."""
     if isinstance(path, Graph):
         return path.validate(limit=limit)
-    made = json.loads(_isomorph.validate(path_text(path), _options or opening(**options), limit))
+    made = json.loads(_isomorph.validate(path_text(path), _options or opening(**options), whole("limit", limit)))
     return Findings(findings_of(made["findings"]), made["sound"])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _isomorph
 from ._graph import Graph
-from ._options import path_text, size, usage
+from ._options import path_text, size, usage, whole
 from ._progress import Progress, shown
 from ._results import Commit, Snapshot
 from ._terms import Literal, Object, object_of
@@ -116,7 +116,7 @@ class Lake:
         threads: int | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._limits = (size(memory), threads, None if temp_dir is None else path_text(temp_dir))
+        self._limits = (size(memory), whole("threads", threads, bits=32), None if temp_dir is None else path_text(temp_dir))
         self._lake = _isomorph.Lake(path_text(path), create, *self._limits)
 
     @property
@@ -149,7 +149,7 @@ class Lake:
 
     def log(self, limit: int = 100) -> list[Snapshot]:
         """The last snapshots, the newest last."""
-        return [Snapshot._of(made) for made in json.loads(self._lake.log(limit))]
+        return [Snapshot._of(made) for made in json.loads(self._lake.log(whole("limit", limit)))]
 
     def compact(self, *, full: bool = False, progress: Progress = None) -> dict[str, Any]:
         """Merges small files. The quads of the store do not change."""

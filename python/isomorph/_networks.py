@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import decimal
 import os
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ._graph import Graph
     from ._results import Certificate
     from ._table import Table
+    from ._write import EdgeName
 
 __all__ = ["from_igraph", "from_networkx", "from_scipy", "to_igraph", "to_networkx", "to_scipy"]
 
@@ -61,7 +64,7 @@ def _nodes(graph: Graph, wanted: Sequence[str] | None) -> list[tuple[str, list[A
 
 def _edges(graph: Graph, wanted: Sequence[str] | None) -> list[tuple[str, str, str, list[Any], list[Any], list[Any], list[dict[str, Any]]]]:
     """For each edge type: source type, relation, target type, sources, targets, whether they are directed, properties."""
-    stated = {(edge["source"], edge["relation"], edge["target"]): edge["direction"] for edge in graph.info()["edges"]}
+    stated = _directions(graph)
     found = []
     for table in graph.tables():
         if table.kind != "edges":
@@ -84,17 +87,29 @@ def _rows(columns: list[list[Any]], count: int) -> Any:
     return zip(*columns) if columns else [()] * count
 
 
-def _free(names: Sequence[str], taken: Sequence[str], what: str) -> None:
+def _free(names: Sequence[str], taken: Sequence[str], what: str, hint: str = "node_columns= or edge_columns= without it, or rename it") -> None:
     """Fails if an attribute would be mixed up with what its library or this module calls so."""
     for name in names:
         if name in taken:
-            raise usage(f"{what} have an attribute {name}, which would be mixed up with another", "node_columns= or edge_columns= without it, or rename it")
+            raise usage(f"{what} have an attribute {name}, which would be mixed up with another", hint)
 
 
 def _check(graph: Graph) -> None:
     others = [table.name for table in graph.tables() if table.kind in ("hyperedges", "members")]
     if others:
         raise usage(f"the graph has hyperedges ({', '.join(others)}), which this library has not", "convert it with hyperedges='reify' or 'expand'")
+
+
+def _mark(row: dict[str, Any], what: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The attributes of an edge without a direction among edges with one, which is there both ways: of the first, of the second."""
+    _free(list(row), ("directed", "reverse"), what)
+    return {**row, "directed": False}, {**row, "directed": False, "reverse": True}
+
+
+def _unmarked(row: dict[str, Any], what: str, is_directed: bool) -> None:
+    """Fails if an edge would look like one without a direction."""
+    if is_directed and row.get("directed") is False:
+        _free(["directed"], ("directed",), what)
 
 
 def to_networkx(graph: Graph, node_columns: Sequence[str] | None, edge_columns: Sequence[str] | None) -> networkx.MultiDiGraph[Any]:
@@ -116,10 +131,14 @@ def to_networkx(graph: Graph, node_columns: Sequence[str] | None, edge_columns: 
     for source_type, relation, target_type, sources, targets, directed, rows in edges:
         for source, target, is_directed, row in zip(sources, targets, directed, rows):
             ends = name(source_type, source), name(target_type, target)
-            made.add_edges_from([(*ends, row)])
-            if made.is_directed() and not is_directed and ends[0] != ends[1]:
-                # An edge without a direction, among edges with one: both ways.
-                made.add_edges_from([(ends[1], ends[0], row)])
+            if is_directed or not made.is_directed():
+                _unmarked(row, f"edges {relation}", made.is_directed())
+                made.add_edges_from([(*ends, row)])
+                continue
+            forth, back = _mark(row, f"edges {relation}")
+            made.add_edges_from([(*ends, forth)])
+            if ends[0] != ends[1]:
+                made.add_edges_from([(ends[1], ends[0], back)])
     return made
 
 
@@ -142,9 +161,13 @@ def to_igraph(graph: Graph, node_columns: Sequence[str] | None, edge_columns: Se
     for source_type, relation, target_type, sources, targets, directed, rows in edges:
         for source, target, own_direction, row in zip(sources, targets, directed, rows):
             one, other = at[source_type, source], at[target_type, target]
-            both = is_directed and not own_direction and one != other
-            for ends in [(one, other), (other, one)] if both else [(one, other)]:
-                _append(of_edges, {}, row, len(pairs))
+            _unmarked(row, f"edges {relation}", is_directed)
+            ways = [((one, other), row)]
+            if is_directed and not own_direction:
+                forth, back = _mark(row, f"edges {relation}")
+                ways = [((one, other), forth), ((other, one), back)][: 1 if one == other else 2]
+            for ends, own in ways:
+                _append(of_edges, {}, own, len(pairs))
                 pairs.append(ends)
     for columns, count in ((attributes, len(at)), (of_edges, len(pairs))):
         for values in columns.values():
@@ -165,7 +188,7 @@ def to_scipy(graph: Graph, relation: str | None, source: str | None, target: str
     np = needed("numpy", purpose="to_scipy()")
     info = graph._only("edges", "relation", relation, source, target, False)
     table = graph.table(info.name)
-    (sources, targets), _, values = _columns(table, ["source", "target"], [weight] if weight else [])
+    (sources, targets, directed), _, values = _columns(table, ["source", "target", "directed"], [weight] if weight else [])
     if weight and not values:
         raise usage(f"edges {info.name} have no property {weight}", f"the columns are {', '.join(table.columns)}")
 
@@ -183,28 +206,164 @@ def to_scipy(graph: Graph, relation: str | None, source: str | None, target: str
     other = np.fromiter((of_columns[key] for key in targets), dtype=np.int64, count=len(targets))
     if weight and any(value is None for value in values[0]):
         raise usage(f"{weight} is null for some edges", "filter them, and use the table")
-    data = np.asarray(values[0]) if weight else np.ones(len(sources), dtype=np.int64)
+    data = _weights(np, values[0], weight) if weight else np.ones(len(sources), dtype=np.int64)
+    is_directed = _directions(graph).get((info.source, info.type, info.target)) != "undirected"
+    if info.target == info.source:
+        undirected = np.fromiter((not (is_directed if value is None else value) for value in directed), dtype=bool, count=len(sources))
+        # A loop has one place.
+        again = undirected & (one != other)
+        one, other = np.concatenate([one, other[again]]), np.concatenate([other, one[again]])
+        data = np.concatenate([data, data[again]])
+    if data.dtype.kind in "iu":
+        _sums_fit(np, one * len(columns) + other, data, weight)
     matrix = sparse.csr_array((data, (one, other)), shape=(len(rows), len(columns)))
     matrix.sum_duplicates()
     return matrix, rows, columns
 
 
-def _frame(rows: list[dict[str, Any]]) -> Any:
-    """A table of rows that may lack columns."""
+def _directions(graph: Graph) -> dict[tuple[str | None, str | None, str | None], str]:
+    """Whether the edges of a type have a direction, where it is the same for all."""
+    return {(edge["source"], edge["relation"], edge["target"]): edge["direction"] for edge in graph.info()["edges"]}
+
+
+def _weights(np: Any, values: list[Any], name: str) -> Any:
+    """Weights as an array of integers if all are, otherwise of floats."""
+    if not all(isinstance(value, (bool, int, float, decimal.Decimal)) for value in values):
+        raise usage(f"{name} is not a number for some edges", "a column of integers or floats")
+    if all(isinstance(value, (bool, int)) for value in values):
+        bits = np.int64 if all(value < 2**63 for value in values) else np.uint64
+        return np.array([int(value) for value in values], dtype=bits)
+    return np.array([float(value) for value in values], dtype=np.float64)
+
+
+def _sums_fit(np: Any, places: Any, data: Any, name: str | None) -> None:
+    """Fails if a sum of parallel edges is beyond the integers of the matrix, where it would begin again from the other end."""
+    if not len(data):
+        return
+    largest = max(abs(int(data.min())), abs(int(data.max())))
+    bounds = np.iinfo(data.dtype)
+    if largest * len(data) <= int(bounds.max):
+        return
+    sums: dict[int, int] = {}
+    for place, value in zip(places.tolist(), data.tolist()):
+        sums[place] = sums.get(place, 0) + value
+    # Sums on the way to the last one can be beyond, too; they come back.
+    if any(not int(bounds.min) <= value <= int(bounds.max) for value in sums.values()):
+        raise usage(f"{name}: the sum of parallel edges is beyond {bounds.dtype.name}", "a column of floats", "filter the edges, and use the table")
+
+
+def _array(values: list[Any], name: str, what: str) -> Any:
+    """The values of an attribute as a column."""
+    pa = needed("pyarrow", purpose="writing a graph of another library")
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        refused = usage(f"{what}: the values of {name} do not fit into one column: {error}", "values of one type")
+        refused.why = str(error)
+        raise refused from error
+
+
+def _frame(rows: list[dict[str, Any]], what: str, directed: list[bool] | None = None) -> Any:
+    """A table of rows that may lack columns; with a column of directions if these differ by row."""
     pa = needed("pyarrow", purpose="writing a graph of another library")
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
+    table = pa.table({name: _array([row.get(name) for row in rows], name, what) for name in names})
+    if directed is None:
+        return table
+    field = pa.field("directed", pa.bool_(), nullable=False, metadata={"isomorph.role": "directed"})
+    return table.append_column(field, pa.array(directed))
+
+
+class _Edges:
+    """Edges of another library, by source type, relation and target type."""
+
+    def __init__(self, is_directed: bool) -> None:
+        self.is_directed = is_directed
+        self.rows: dict[tuple[str, str, str], list[tuple[dict[str, Any], bool]]] = {}
+        self.reverse: list[tuple[tuple[str, str, str], dict[str, Any]]] = []
+
+    def add(self, source: tuple[str, Any], target: tuple[str, Any], relation: str, own: dict[str, Any]) -> None:
+        """Adds one; two that :func:`to_networkx` made of one are one again."""
+        kind = relation if own.get("relation") is None else str(own["relation"])
+        own = {name: value for name, value in own.items() if name != "relation"}
+        _free(list(own), ("source", "target"), "edges", "rename it")
+        is_directed = self.is_directed
+        if is_directed and own.get("directed") is False:
+            is_directed = False
+            del own["directed"]
+            if own.pop("reverse", None) is True:
+                row = {"source": target[1], "target": source[1], **own}
+                self.reverse.append(((target[0], kind, source[0]), row))
+                return
+        elif is_directed and own.get("directed", "") is None:
+            # igraph has every attribute for every edge.
+            own = {name: value for name, value in own.items() if not (name in ("directed", "reverse") and value is None)}
+        row = {"source": source[1], "target": target[1], **own}
+        self.rows.setdefault((source[0], kind, target[0]), []).append((row, is_directed))
+
+    def _check(self) -> None:
+        """Fails if one of two ways was removed or changed: then it is unclear what edge is meant."""
+        left: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        for name, rows in self.rows.items():
+            for row, is_directed in rows:
+                is_loop = name[0] == name[2] and row["source"] == row["target"]
+                if self.is_directed and not is_directed and not is_loop:
+                    left.setdefault((name, row["source"], row["target"]), []).append(row)
+        for name, row in self.reverse:
+            known = left.get((name, row["source"], row["target"]), [])
+            if row not in known:
+                raise self._unpaired(name, row)
+            known.remove(row)
+        for (name, *_), alone in left.items():
+            # An edge that somebody marked without adding the other way is one edge, too.
+            if alone and self.reverse:
+                raise self._unpaired(name, alone[0])
+
+    def _unpaired(self, name: tuple[str, str, str], row: dict[str, Any]) -> Exception:
+        message = f"edges {name[1]}: an edge without a direction between {row['source']!r} and {row['target']!r} is not the same both ways"
+        return usage(message, "change or remove both edges, or set directed=True on the one that is left and remove its reverse")
+
+    def tables(self) -> tuple[dict[EdgeName, Any], dict[EdgeName, bool]]:
+        """The tables, and whether their edges have a direction."""
+        self._check()
+        tables: dict[EdgeName, Any] = {}
+        directed: dict[EdgeName, bool] = {}
+        for name, rows in self.rows.items():
+            own = [is_directed for _, is_directed in rows]
+            differ = len(set(own)) > 1
+            tables[name] = _frame([row for row, _ in rows], f"edges {name[1]}", own if differ else None)
+            directed[name] = all(own)
+        return tables, directed
+
+
+def _lost(what: str) -> None:
+    warnings.warn(f"{what}: not written", UserWarning, stacklevel=3)
+
+
+def _some(names: Any) -> str:
+    return ", ".join(repr(name) for name in list(names)[:5])
 
 
 def from_networkx(graph: networkx.Graph[Any], path: str | os.PathLike[str], to: str | None = None, *, relation: str = "edge", **options: Any) -> Certificate:
-    """Writes a graph of networkx. Nodes become nodes of one type, ``node``, with the key ``id``; if they are pairs of type and key, as
-    :meth:`isomorph.Graph.to_networkx` makes them, nodes of these types. The attribute ``relation`` of an edge is its relation."""
-    from ._write import write
+    """Writes a graph of networkx. Nodes become nodes of one type, ``node``, or the text that is the attribute ``type`` of all of them, with the
+    key ``id``; if they are pairs of type and key, as :meth:`isomorph.Graph.to_networkx` makes them, nodes of these types. Lists of text
+    in the attribute ``labels`` are labels. The attribute ``relation`` of an edge is its relation. Two edges that ``to_networkx`` made of one without a direction (``directed``, ``reverse``) become one.
 
+    Attributes of the graph and keys of parallel edges that somebody chose are not written, and warned of."""
     pairs = bool(graph) and all(isinstance(node, tuple) and len(node) == 2 and isinstance(node[0], str) for node in graph)
 
+    kinds = [attributes.get("type") for _, attributes in graph.nodes(data=True)]
+    only = kinds[0] if kinds and isinstance(kinds[0], str) and all(kind == kinds[0] for kind in kinds) else "node"
+    if graph.graph:
+        _lost(f"attributes of the graph ({_some(graph.graph)})")
+    if graph.is_multigraph():
+        # Those that nobody chose count the edges between two nodes.
+        chosen = [key for one, other, key in graph.edges(keys=True) if not isinstance(key, int) or key >= graph.number_of_edges(one, other)]
+        if chosen:
+            _lost(f"keys of edges ({_some(dict.fromkeys(chosen))})")
+
     def split(node: Any) -> tuple[str, Any]:
-        return node if pairs else ("node", node)
+        return node if pairs else (only, node)
 
     nodes: dict[str, list[dict[str, Any]]] = {}
     for node, attributes in graph.nodes(data=True):
@@ -213,61 +372,50 @@ def from_networkx(graph: networkx.Graph[Any], path: str | os.PathLike[str], to: 
         if "id" in own and own["id"] != key:
             raise usage(f"the node {key!r} has an attribute id, which would be mixed up with its key", "rename the attribute")
         nodes.setdefault(type, []).append({**own, "id": key})
-    edges: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    edges = _Edges(graph.is_directed())
     for source, target, attributes in graph.edges(data=True):
-        (source_type, one), (target_type, other) = split(source), split(target)
-        own = dict(attributes)
-        kind = str(own.pop("relation", relation))
-        for taken in ("source", "target"):
-            if taken in own:
-                raise usage(f"an edge has an attribute {taken}, which would be mixed up with its end", "rename the attribute")
-        edges.setdefault((source_type, kind, target_type), []).append({"source": one, "target": other, **own})
+        edges.add(split(source), split(target), relation, attributes)
+    return _write(path, nodes, edges, to, options)
+
+
+def _write(path: str | os.PathLike[str], nodes: dict[str, list[dict[str, Any]]], edges: _Edges, to: str | None, options: dict[str, Any]) -> Certificate:
+    from ._write import write
+
+    frames = {type: _frame(rows, f"nodes of type {type}") for type, rows in nodes.items()}
+    tables, directed = edges.tables()
+    labels = {type: "labels" for type, rows in nodes.items() if _are_labels([row.get("labels") for row in rows])}
     return write(
-        path,
-        nodes={type: _frame(rows) for type, rows in nodes.items()},
-        edges={type: _frame(rows) for type, rows in edges.items()},
-        to=to,
-        key="id",
-        source="source",
-        target="target",
-        directed=graph.is_directed(),
-        **options,
+        path, nodes=frames, edges=tables, to=to, key="id", labels=labels, source="source", target="target", directed=directed, **options
     )
 
 
-def from_igraph(graph: igraph.Graph, path: str | os.PathLike[str], to: str | None = None, *, relation: str = "edge", **options: Any) -> Certificate:
-    """Writes a graph of igraph. The key of a vertex is its attribute ``key`` or ``name``, or its index; its type is its attribute ``type``.
-    The attribute ``relation`` of an edge is its relation."""
-    from ._write import write
+def _are_labels(values: list[Any]) -> bool:
+    """Whether an attribute is what :func:`to_networkx` makes of labels: lists of texts."""
+    are_texts = all(value is None or isinstance(value, (list, tuple)) and all(isinstance(text, str) for text in value) for value in values)
+    return are_texts and any(values)
 
+
+def from_igraph(graph: igraph.Graph, path: str | os.PathLike[str], to: str | None = None, *, relation: str = "edge", **options: Any) -> Certificate:
+    """Writes a graph of igraph. The key of a vertex is its attribute ``key`` or ``name``, or its index; its type is the text of its
+    attribute ``type``, ``node`` if it has none. The attribute ``relation`` of an edge is its relation. Two edges that
+    :meth:`isomorph.Graph.to_igraph` made of one without a direction become one. Attributes of the graph are not written, and warned of."""
+    if graph.attributes():
+        _lost(f"attributes of the graph ({_some(graph.attributes())})")
     key = next((name for name in ("key", "name") if name in graph.vs.attributes()), None)
     ends: list[tuple[str, Any]] = []
     nodes: dict[str, list[dict[str, Any]]] = {}
     for vertex in graph.vs:
         own = dict(vertex.attributes())
-        type = str(own.pop("type", None) or "node")
+        kind = own.pop("type", None)
+        type = "node" if kind is None else str(kind)
         own_key = vertex.index if key is None else own.pop(key)
         _free(list(own), ("id",), "vertices")
         ends.append((type, own_key))
         nodes.setdefault(type, []).append({**own, "id": own_key})
-    edges: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    edges = _Edges(graph.is_directed())
     for edge in graph.es:
-        own = dict(edge.attributes())
-        kind = str(own.pop("relation", None) or relation)
-        _free(list(own), ("source", "target"), "edges")
-        (source_type, one), (target_type, other) = ends[edge.source], ends[edge.target]
-        edges.setdefault((source_type, kind, target_type), []).append({**own, "source": one, "target": other})
-    return write(
-        path,
-        nodes={type: _frame(rows) for type, rows in nodes.items()},
-        edges={type: _frame(rows) for type, rows in edges.items()},
-        to=to,
-        key="id",
-        source="source",
-        target="target",
-        directed=graph.is_directed(),
-        **options,
-    )
+        edges.add(ends[edge.source], ends[edge.target], relation, edge.attributes())
+    return _write(path, nodes, edges, to, options)
 
 
 def from_scipy(matrix: Any, path: str | os.PathLike[str], to: str | None = None, *, relation: str = "edge", weight: str = "weight", **options: Any) -> Certificate:
@@ -276,16 +424,24 @@ def from_scipy(matrix: Any, path: str | os.PathLike[str], to: str | None = None,
     pa = needed("pyarrow", purpose="from_scipy()")
     from ._write import write
 
-    if matrix.shape[0] != matrix.shape[1]:
-        raise usage(f"the matrix must be square, found {matrix.shape[0]} × {matrix.shape[1]}")
+    if not hasattr(matrix, "tocoo"):
+        raise usage(f"a sparse matrix of scipy is needed, found {type(matrix).__name__}", "scipy.sparse.coo_array(…)")
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise usage(f"the matrix must be square, found {' × '.join(str(side) for side in matrix.shape)}")
     own = matrix.tocoo()
     return write(
         path,
         nodes={"node": pa.table({"id": np.arange(matrix.shape[0], dtype=np.int64)})},
-        edges={relation: pa.table({"source": own.row.astype(np.int64), "target": own.col.astype(np.int64), weight: own.data})},
+        edges={relation: pa.table({"source": own.row.astype(np.int64), "target": own.col.astype(np.int64), weight: _entries(own.data, weight)})},
         to=to,
         key="id",
         source="source",
         target="target",
         **options,
     )
+
+
+def _entries(data: Any, name: str) -> Any:
+    if data.dtype.kind not in "biuf":
+        raise usage(f"the entries are {data.dtype.name}, which no column of {name} can hold", "real numbers")
+    return data

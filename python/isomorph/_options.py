@@ -8,7 +8,7 @@ from typing import Any
 
 from ._errors import UsageError
 
-__all__ = ["opening", "path_text", "size", "writing"]
+__all__ = ["opening", "path_text", "size", "usage", "whole", "writing"]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
@@ -18,6 +18,21 @@ def usage(message: str, *hints: str) -> UsageError:
     error = UsageError("\n".join([message, *(f"  try {hint}" for hint in hints)]))
     error.kind, error.message, error.hints = "usage", message, hints
     return error
+
+
+def whole(name: str, value: Any, *, least: int = 0, bits: int = 63) -> Any:
+    """An integer that an argument needs, or ``None``, which stands for its default."""
+    if value is None:
+        return None
+    try:
+        number = None if isinstance(value, bool) else value.__index__()
+    except AttributeError:
+        number = None
+    if number is None:
+        raise usage(f"{name} must be an integer, found {type(value).__name__}")
+    if not least <= number < 2**bits:
+        raise usage(f"{name} must be from {least} to {2**bits - 1}, found {number}")
+    return number
 
 
 def path_text(path: str | os.PathLike[str]) -> str:
@@ -35,7 +50,8 @@ def size(memory: int | str | None) -> int | None:
     if isinstance(memory, int) and not isinstance(memory, bool):
         if memory < 0:
             raise usage("memory must not be negative")
-        return memory
+        made: int = whole("memory", memory)
+        return made
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", str(memory), re.IGNORECASE)
     if not found:
         raise usage(f"{memory!r} is not a size", "512MiB, 2GiB, or a number of bytes")
@@ -66,7 +82,7 @@ def opening(
         "lenient": lenient,
         "strict": strict,
         "memory": size(memory),
-        "threads": threads,
+        "threads": whole("threads", threads, bits=32),
         "temp_dir": None if temp_dir is None else path_text(temp_dir),
         "base": base,
         "syntax": syntax,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _html, _isomorph
 from ._imports import needed
-from ._options import usage
+from ._options import usage, whole
 
 if TYPE_CHECKING:
     import duckdb
@@ -121,8 +121,7 @@ class Table:
 
     def limit(self, rows: int) -> Table:
         """The first rows, in the order of the table."""
-        if rows < 0:
-            raise usage("a limit must not be negative")
+        rows = whole("a limit", rows)
         return self._shaped(self._table.limit(rows), "limit", rows)
 
     def head(self, rows: int = 5) -> Table:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from . import _isomorph
+from ._errors import Error
 from ._options import opening, path_text, usage, writing
 from ._progress import Progress, shown
 from ._results import Certificate
@@ -46,13 +48,21 @@ def write(
     :param edges: a dataframe for each relation, or for each ``(source type, relation, target type)``; or one dataframe, of the relation ``edge``
     :param name: name of the graph
     :param key: the column of keys, integers or text, for all types or by type; ``id`` or ``key`` by default
-    :param labels: the column of labels, lists of text
+    :param labels: the column of labels, lists of text, for all types or by type
     :param source: the column of the keys of sources; ``source``, ``src`` or ``from`` by default
     :param target: the column of the keys of targets; ``target``, ``dst`` or ``to`` by default
-    :param directed: whether edges have a direction, for all or by relation
-    :raises isomorph.Error: if a column is missing, a key is null or occurs twice, or an edge has an end that is no node
+    :param directed: whether edges have a direction, for all or by relation, named as in ``edges``
+    :raises isomorph.Error: if a column is missing, a key is null or occurs twice, an edge has an end that is no node, or an option names a type
+        that is not there
     """
     given_nodes = []
+    types = [type for type, _ in _by_name(nodes, "nodes", "node")]
+    relations = [relation for relation, _ in _by_name(edges, "edges", "edge")]
+    _known("key", key, types, "node type")
+    _known("labels", labels, types, "node type")
+    _known("directed", directed, relations, "relation")
+    if not isinstance(directed, (bool, Mapping)):
+        raise usage(f"directed must be a bool or a dict of bools, found {_called(directed)}")
     for type, table in _by_name(nodes, "nodes", "node"):
         if not isinstance(type, str):
             raise usage(f"a node type is text, found {type!r}")
@@ -65,6 +75,8 @@ def write(
         if not (isinstance(parts, tuple) and len(parts) == 3 and all(part is None or isinstance(part, str) for part in parts)):
             raise usage(f"edges are named by a relation, or by (source type, relation, target type); found {relation!r}")
         is_directed = directed if isinstance(directed, bool) else directed.get(relation, True)
+        if not isinstance(is_directed, bool):
+            raise usage(f"directed of {relation!r} must be a bool, found {_called(is_directed)}")
         given_edges.append(
             {
                 "source_type": parts[0],
@@ -73,13 +85,18 @@ def write(
                 "table": _table(table, f"edges {parts[1]}"),
                 "source": source,
                 "target": target,
-                "directed": bool(is_directed),
+                "directed": is_directed,
             }
         )
     limits = opening(memory=memory, threads=threads, temp_dir=temp_dir)
     how = writing(to=to, lossy=lossy, verify=verify, replace=replace, base=base)
     with shown(progress) as tell:
-        return Certificate._of(_isomorph.write(path_text(path), name, given_nodes, given_edges, how, limits, tell))
+        try:
+            return Certificate._of(_isomorph.write(path_text(path), name, given_nodes, given_edges, how, limits, tell))
+        except TypeError as error:
+            if error.__cause__ is None or "failed to extract field" not in str(error):
+                raise
+            raise usage(f"a table has a type that Arrow does not know: {error.__cause__}") from error
 
 
 def _by_name(given: Any, option: str, only: str) -> list[tuple[Any, Any]]:
@@ -106,7 +123,45 @@ def _table(table: Any, what: str) -> Any:
         raise usage(
             f"{what}: {type(table).__name__} does not speak Arrow's protocol", "a dataframe of pandas, polars, pyarrow or duckdb"
         )
-    return table
+    if not hasattr(table, "__arrow_c_stream__"):
+        return table
+    if type(table).__module__.partition(".")[0] == "polars" and hasattr(table, "schema"):
+        # What polars hands over for these is not a type of Arrow.
+        wide = [name for name, kind in table.schema.items() if str(kind) in ("Int128", "UInt128")]
+        if wide:
+            raise usage(f"{what}: the column {wide[0]} has 128-bit integers", "integers of 64 bits, or decimals")
+    try:
+        return _Stream(table.__arrow_c_stream__())
+    except (Error, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        error_text = ", ".join(str(part) for part in error.args) or _called(error)
+        refused = usage(f"{what}: {error_text}")
+        refused.why = str(error)
+        raise refused from error
+
+
+class _Stream:
+    """A table that a library has handed over."""
+
+    def __init__(self, stream: object) -> None:
+        self._stream = stream
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._stream
+
+
+def _called(value: object) -> str:
+    return value.__class__.__name__
+
+
+def _known(option: str, given: Any, names: list[Any], word: str) -> None:
+    """Fails if a dict has a name that nothing has: it would be ignored."""
+    for name in given if isinstance(given, Mapping) else ():
+        if name not in names:
+            near = difflib.get_close_matches(str(name), [str(one) for one in names], 1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            raise usage(f"{option}: there is no {word} {name!r}{meant}", f"one of {', '.join(repr(one) for one in names) or 'none'}")
 
 
 def _of(option: str | Mapping[str, str] | None, type: str) -> str | None:

@@ -127,7 +127,7 @@ pub(crate) fn write(
     let resources = resources.map_err(|error| raised(py, &error))?;
     run(py, progress, Ending::Awaited, move |watch| {
         let destination = destination(&path)?;
-        let graph = types::graph(name, nodes, edges, watch)?;
+        let graph = types::graph(name, nodes, edges, &resources, watch)?;
         let graph: Arc<dyn Source> = Arc::new(graph);
         let open = OpenOptions { resources: Some(resources.clone()), ..OpenOptions::default() };
         let opened = Opened {

@@ -138,3 +138,28 @@ def test_snapshots_are_opened_by_version_and_path(tmp_path: Path) -> None:
         isomorph.Lake(tmp_path / "none")
     with pytest.raises(isomorph.AlreadyExistsError):
         isomorph.Lake(tmp_path / "lake", create=True)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        isomorph.Literal("x", language="not a lang!"),
+        isomorph.Literal("x", language=""),
+        isomorph.Literal("x", language="abcdefghijk"),
+        isomorph.Literal("x", language="en-"),
+        isomorph.Literal("x", "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"),
+        isomorph.Literal("x", "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString"),
+        "_:a b",
+        "_:",
+        "_:a.",
+    ],
+)
+def test_terms_that_no_text_can_say_are_refused_at_insert(tmp_path: Path, term) -> None:
+    lake = isomorph.Lake(tmp_path / "l.lake", create=True)
+    with pytest.raises(isomorph.Error), lake.transaction() as t:
+        t.insert("http://e/s", "http://e/p", term)
+    with lake.transaction() as t:
+        t.insert("http://e/s", "http://e/p", isomorph.Literal("x", language="de-AT-1996"))
+        t.insert("_:a.b-c", "http://e/p", "_:é0")
+    assert isomorph.validate(tmp_path / "l.lake").sound
+    assert isomorph.convert(tmp_path / "l.lake", tmp_path / "l.nt").equal

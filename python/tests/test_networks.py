@@ -118,3 +118,134 @@ def test_relations_that_differ_by_row_are_those_of_the_edges(fixtures: Path) -> 
     network = graph.to_networkx()
     stored = graph.edges(stored=True).select("@relation").to_arrow().column(0).to_pylist()
     assert Counter(own["relation"] for *_, own in network.edges(data=True)) == Counter(stored)
+
+
+def small(path: Path, edges: pa.Table, name: str = "mixed") -> isomorph.Graph:
+    """A graph with edges of both kinds."""
+    nodes = pa.table({"id": [1, 2, 3]})
+    directed = pa.table({"source": [1, 2], "target": [2, 3]})
+    isomorph.write(path / name, nodes={"n": nodes}, edges={"d": directed, "u": edges}, directed={"u": False}, to="graphar")
+    return isomorph.open(path / name)
+
+
+def test_undirected_edges_among_directed_ones_come_back_as_one(social: Path, tmp_path: Path) -> None:
+    network = isomorph.open(social).to_networkx()
+    assert sum("reverse" not in own for *_, own in network.edges(data=True)) == 6620
+    for name, make in (("n", lambda path: isomorph.from_networkx(network, path, "graphar")), ("i", lambda path: isomorph.from_igraph(isomorph.open(social).to_igraph(), path, "graphar"))):
+        assert make(tmp_path / name).edges == 6620
+        assert isomorph.diff(social, tmp_path / name).equal
+    # Parallel ones, loops, equal and different values, NaN.
+    edges = pa.table({"source": [1, 2, 1, 1, 3, 3], "target": [2, 1, 2, 2, 3, 1], "w": [1.0, 1.0, 1.0, float("nan"), 4.0, None]})
+    graph = small(tmp_path, edges)
+    assert graph.to_networkx().number_of_edges() == 2 + 2 * 5 + 1
+    isomorph.from_networkx(graph.to_networkx(), tmp_path / "again", "graphar")
+    isomorph.from_igraph(graph.to_igraph(), tmp_path / "third", "graphar")
+    assert isomorph.diff(graph, isomorph.open(tmp_path / "again")).equal and isomorph.diff(graph, isomorph.open(tmp_path / "third")).equal
+
+
+def test_half_of_an_undirected_edge_is_refused(tmp_path: Path) -> None:
+    edges = pa.table({"source": [1, 2], "target": [2, 3], "w": [1, 2]})
+    for spoil in ("remove", "change"):
+        network = small(tmp_path, edges, spoil).to_networkx()
+        [(one, other, key)] = [(a, b, k) for a, b, k, own in network.edges(keys=True, data=True) if own.get("reverse") and own["w"] == 2]
+        if spoil == "remove":
+            network.remove_edge(one, other, key)
+        else:
+            network[one][other][key]["w"] = 7
+        with pytest.raises(isomorph.UsageError, match="not the same both ways"):
+            isomorph.from_networkx(network, tmp_path / "x", "graphar")
+        assert not (tmp_path / "x").exists()
+
+
+def test_a_property_that_looks_like_the_mark_is_refused(tmp_path: Path) -> None:
+    edges = pa.table({"source": [1], "target": [2], "directed": [False]})
+    isomorph.write(tmp_path / "p.parquet", edges={"t": edges}, to="parquet")
+    for convert in (isomorph.open(tmp_path / "p.parquet").to_networkx, isomorph.open(tmp_path / "p.parquet").to_igraph):
+        with pytest.raises(isomorph.UsageError, match="attribute directed"):
+            convert()
+
+
+def test_directions_that_differ_within_a_relation_come_back(tmp_path: Path) -> None:
+    before = nx.MultiDiGraph()
+    before.add_edge("a", "b", relation="r")
+    before.add_edge("b", "c", relation="r", directed=False)
+    before.add_edge("c", "b", relation="r", directed=False, reverse=True)
+    assert isomorph.from_networkx(before, tmp_path / "r.nock.parq").edges == 2
+    after = isomorph.open(tmp_path / "r.nock.parq").to_networkx()
+    assert Counter((a, b, own.get("directed", True)) for a, b, own in after.edges(data=True)) == Counter([("a", "b", True), ("b", "c", False), ("c", "b", False)])
+
+
+def test_the_matrix_of_an_undirected_relation_is_symmetric(tmp_path: Path) -> None:
+    chance = np.random.default_rng(5)
+    ends = chance.integers(1, 4, size=(2, 30))
+    graph = small(tmp_path, pa.table({"source": ends[0], "target": ends[1], "w": chance.integers(-9, 9, size=30)}))
+    matrix, rows, _ = graph.to_scipy("u", weight="w")
+    naive = np.zeros((3, 3), dtype=np.int64)
+    for row in graph.edges("u").to_arrow().to_pylist():
+        one, other = rows.index(row["source"]), rows.index(row["target"])
+        naive[one, other] += row["w"]
+        if one != other:
+            naive[other, one] += row["w"]
+    assert (matrix.toarray() == naive).all() and (matrix.toarray() == matrix.toarray().T).all()
+    assert graph.to_scipy("d")[0].toarray().tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("values", "type", "sum"),
+    [([2**63 - 1, 1], pa.int64(), None), ([2**64 - 1, 1], pa.uint64(), None), ([2**63 - 1, 2, -2], pa.int64(), 2**63 - 1), ([127, 127], pa.int8(), 254), ([2**64 - 2, 1], pa.uint64(), 2**64 - 1), ([-(2**63), -1], pa.int64(), None)],
+)
+def test_sums_of_a_matrix_are_right_or_refused(tmp_path: Path, values: list[int], type: pa.DataType, sum: int | None) -> None:
+    edges = pa.table({"source": [0] * len(values), "target": [1] * len(values), "w": pa.array(values, type)})
+    isomorph.write(tmp_path / "s.parquet", edges={"t": edges}, to="parquet")
+    graph = isomorph.open(tmp_path / "s.parquet")
+    if sum is None:
+        with pytest.raises(isomorph.UsageError, match="sum of parallel edges"):
+            graph.to_scipy("t", weight="w")
+    else:
+        assert int(graph.to_scipy("t", weight="w")[0].toarray()[0, 1]) == sum
+    with pytest.raises(isomorph.UsageError, match="not a number"):
+        isomorph.write(tmp_path / "t.parquet", edges={"t": pa.table({"source": [1], "target": [2], "w": ["x"]})}, to="parquet")
+        isomorph.open(tmp_path / "t.parquet").to_scipy("t", weight="w")
+
+
+def test_vertices_with_false_types_keep_them(tmp_path: Path) -> None:
+    isomorph.from_igraph(igraph.Graph.Full_Bipartite(2, 1), tmp_path / "b", "graphar")
+    assert sorted(isomorph.open(tmp_path / "b").schema.nodes) == ["False", "True"]
+    odd = igraph.Graph([(0, 1)], vertex_attrs={"type": [0, None]})
+    isomorph.from_igraph(odd, tmp_path / "o", "graphar")
+    assert sorted(isomorph.open(tmp_path / "o").schema.nodes) == ["0", "node"]
+
+
+def test_what_is_not_written_is_warned_of(tmp_path: Path) -> None:
+    network = nx.MultiDiGraph(title="T")
+    network.add_edge("a", "b", key="bought", relation=None)
+    with pytest.warns(UserWarning) as told:
+        isomorph.from_networkx(network, tmp_path / "w", "graphar")
+    assert [str(one.message) for one in told] == ["attributes of the graph ('title'): not written", "keys of edges ('bought'): not written"]
+    assert isomorph.open(tmp_path / "w").schema.edges == (("node", "edge", "node"),)
+    with pytest.warns(UserWarning, match="attributes of the graph"):
+        graph = igraph.Graph([(0, 1)])
+        graph["title"] = "T"
+        isomorph.from_igraph(graph, tmp_path / "i", "graphar")
+
+
+def test_the_one_type_of_all_nodes_comes_back(tmp_path: Path) -> None:
+    network = nx.DiGraph([("a", "b")])
+    nx.set_node_attributes(network, "person", "type")
+    isomorph.from_networkx(network, tmp_path / "p", "graphar")
+    graph = isomorph.open(tmp_path / "p")
+    assert graph.schema.nodes == ("person",)
+    isomorph.from_networkx(graph.to_networkx(), tmp_path / "q", "graphar")
+    assert isomorph.diff(graph, isomorph.open(tmp_path / "q")).equal
+
+
+@pytest.mark.parametrize("make", [lambda: nx.Graph([(1, 2), ("1", 2)]), lambda: nx.Graph([(2**64, 1)]), lambda: nx.Graph([(1, 2, {"w": 1}), (2, 3, {"w": "a"})])])
+def test_values_of_several_types_are_errors_that_name_the_attribute(tmp_path: Path, make) -> None:
+    with pytest.raises(isomorph.UsageError, match="values of (id|w) do not fit"):
+        isomorph.from_networkx(make(), tmp_path / "x", "graphar")
+
+
+def test_matrices_that_are_none_are_refused(tmp_path: Path) -> None:
+    for matrix in (np.eye(2), scipy.sparse.eye_array(2, dtype=complex)):
+        with pytest.raises(isomorph.UsageError):
+            isomorph.from_scipy(matrix, tmp_path / "x", "graphar")

@@ -278,3 +278,71 @@ def test_the_index_of_pandas_is_a_column_only_if_it_has_a_name(tmp_path: Path) -
     assert not [name for name in isomorph.open(tmp_path / "a.parquet").nodes("thing").columns if "index" in name]
     isomorph.write(tmp_path / "b.parquet", nodes={"thing": frame.set_index("id")}, to="parquet")
     assert sorted(back(tmp_path / "b.parquet", "id", "x").to_pydict()["id"]) == [1, 2, 3]
+
+
+TWO = [pa.array([1, 1]), pa.array(["a", "a"]), pa.array(["a", "a"]).dictionary_encode(), pa.chunked_array([[7], [7]])]
+
+
+@pytest.mark.parametrize("keys", TWO, ids=["int", "text", "dictionary", "chunked"])
+@pytest.mark.parametrize("to", ["graphar", "deepgnn", "nock", "parquet", "csv", "graphml", "annnet"])
+def test_keys_that_occur_twice_are_refused_everywhere(tmp_path: Path, keys: pa.Array, to: str) -> None:
+    other = pa.table({"id": [5, 6]})
+    edges = {("q", "e", "q"): pa.table({"source": [5], "target": [6]})}
+    for given in ({"nodes": {"p": pa.table({"id": keys, "x": [1, 2]})}}, {"nodes": {"p": pa.table({"id": keys}), "q": other}, "edges": edges}):
+        for lossy in (False, True):
+            with pytest.raises(isomorph.MalformedError) as error:
+                isomorph.write(tmp_path / "out", **given, to=to, lossy=lossy)
+            assert error.value.rule == "MODEL-REPEATED-KEY"
+            assert error.value.place.row == 1 and error.value.place.field == "id"
+            assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", [{"directed": {"know": False}}, {"key": {"P": "code"}}, {"labels": {"P": "l"}}, {"directed": "no"}, {"directed": {"knows": "no"}}, {"directed": 0}])
+def test_options_that_name_nothing_are_refused(tmp_path: Path, option: dict) -> None:
+    nodes = {"p": pa.table({"id": [1, 2], "code": [3, 4], "l": [["a"], ["b"]]})}
+    with pytest.raises(isomorph.UsageError, match=next(iter(option))):
+        isomorph.write(tmp_path / "x", nodes=nodes, edges={"knows": pa.table({"source": [1], "target": [2]})}, to="graphar", **option)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_format_is_that_of_the_files(tmp_path: Path, social: Path) -> None:
+    isomorph.write(tmp_path / "k.gml", nodes=pa.table({"id": [1]}), to="gml")
+    graph = isomorph.open(tmp_path / "k.gml")
+    assert (graph.format, graph.origin, isomorph.info(tmp_path / "k.gml")["format"]) == ("gml", "arrow", "gml")
+    isomorph.convert(social, tmp_path / "s.parq")
+    assert repr(isomorph.open(tmp_path / "s.parq")).startswith("<isomorph.Graph nock ")
+    assert isomorph.open(tmp_path / "s.parq").origin == "graphar"
+    assert isomorph.open(social).origin == isomorph.open(social).format == "graphar"
+
+
+def test_columns_that_no_format_knows_are_refused_by_name(tmp_path: Path) -> None:
+    month = pd.DataFrame({"id": [1], "x": pd.period_range("2024-01", periods=1, freq="M")})
+    hundreds = pa.table({"id": [1], "x": pa.array([decimal.Decimal("100")], pa.decimal128(5, -2))})
+    for table, word in ((month, "pandas.period"), (hundreds, "Decimal128")):
+        with pytest.raises(isomorph.UnsupportedError, match=word) as error:
+            isomorph.write(tmp_path / "x", nodes=table, to="graphar")
+        assert error.value.place.field == "x" and list(tmp_path.iterdir()) == []
+
+
+def test_a_decimal_of_too_many_digits_is_refused(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    for text, fits in ((2**127 - 1, False), (10**38 - 1, True), (10**38, False), (-(10**38), False)):
+        table = duckdb.sql(f"select 1 as id, {text}::hugeint as h").to_arrow_table()
+        if fits:
+            assert isomorph.write(tmp_path / "fits", nodes=table, to="graphar").equal
+            continue
+        with pytest.raises(isomorph.MalformedError, match="more than 38 digits") as error:
+            isomorph.write(tmp_path / "x", nodes=table, to="graphar")
+        assert error.value.place.field == "h"
+
+
+def test_tables_that_arrow_cannot_hold_are_errors_that_name_the_column(tmp_path: Path) -> None:
+    mixed = pd.DataFrame({"id": [1, 2], "odd": pd.Series([1, "a"], dtype=object)})
+    twice = pd.DataFrame([[1, 2, 3]], columns=["id", "same", "same"])
+    for table, word in ((mixed, "odd"), (twice, "same")):
+        with pytest.raises(isomorph.UsageError, match=word) as error:
+            isomorph.write(tmp_path / "x", nodes=table, to="graphar")
+        assert "nodes of type node" in error.value.message and error.value.why
+    big = pl.DataFrame({"id": [1], "big": [1]}, schema={"id": pl.Int64, "big": pl.Int128})
+    with pytest.raises(isomorph.UsageError, match="nodes of type node: the column big"):
+        isomorph.write(tmp_path / "x", nodes=big, to="graphar")

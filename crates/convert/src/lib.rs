@@ -66,7 +66,7 @@ pub use lake::{LakeChanges, LakeEdit, LakeLoad, LakeLoaded, LakeStream, LakeText
 pub use mapping::{Allowed, EdgeProperties, Fusing, IriMap, Mapping, NameRules, NodeTypes, TypesFrom};
 pub use open::{Opened, home_of, sidecar_beside, sidecar_of, sound};
 pub use options::{ConvertOptions, Hyperedges, OpenOptions, RdfMode, SidecarUse, Typing, WriteOptions};
-pub use pipeline::run as bring;
+pub use pipeline::{REPEATED_KEY, run as bring};
 pub use plan::{Plan, PlanLine, target_format};
 pub use progress::{Counter, Progress, Silent};
 pub use quads::quads;

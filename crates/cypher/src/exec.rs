@@ -63,7 +63,7 @@ impl<'a> Context<'a> {
             return Err(Fault::Other(Error::new(Kind::Cancelled, "the query was cancelled")));
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            let error = Error::new(Kind::TooLarge, "the query takes longer than its time limit");
+            let error = Error::new(Kind::Cancelled, "the query takes longer than its time limit");
             return Err(Fault::Other(error.hint("--timeout")));
         }
         Ok(())

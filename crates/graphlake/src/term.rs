@@ -100,6 +100,11 @@ fn is_plain(datatype: &str) -> bool {
     datatype == isomorph_model::xsd::STRING || datatype == LANG_STRING
 }
 
+/// Whether only texts with a language can have a datatype.
+pub(crate) fn needs_language(datatype: &str) -> bool {
+    datatype == LANG_STRING || datatype == DIR_LANG_STRING
+}
+
 /// Normalises a datatype text for comparison: plain text has none, languages are in lower case. Returns the previous
 /// text if it was different.
 pub(crate) fn normalize(datatype: &mut String) -> Option<String> {

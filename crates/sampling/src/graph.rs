@@ -185,6 +185,11 @@ impl Graph {
         count(&self.edge_types, types)
     }
 
+    /// Returns the memory that answers share with the graph.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.options.budget
+    }
+
     /// Returns whether edges have times.
     pub fn has_times(&self) -> bool {
         self.partitions.iter().any(Partition::has_times)

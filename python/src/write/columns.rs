@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Decimal128Type;
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, TimeUnit};
@@ -25,12 +27,53 @@ pub(crate) fn is_property(field: &Field) -> bool {
 /// # Errors
 /// [`isomorph::Kind::Unsupported`] for types that no format knows.
 pub(crate) fn written(field: &Field, what: &str) -> Result<DataType> {
-    plain(field.data_type()).ok_or_else(|| {
-        let found = isomorph::model::type_name::type_name(field.data_type());
-        Error::unsupported(format!("columns of type {found} are not supported"))
-            .at(Place::file(what).in_field(field.name().as_str()))
-            .hint("one column for each member of a struct")
-            .hint("a column of JSON text")
+    let refused = |found: &str| {
+        let place = Place::file(what).in_field(field.name().as_str());
+        Error::unsupported(format!("columns of type {found} are not supported")).at(place)
+    };
+    // The storage of a month is a bare number, of which nobody could tell that it was a month.
+    if let Some(found) = field.metadata().get(EXTENSION).filter(|name| name.starts_with("pandas.")) {
+        return Err(refused(found).hint("its text, or the time at which it begins"));
+    }
+    let found = || isomorph::model::type_name::type_name(field.data_type());
+    if has_negative_scale(field.data_type()) {
+        return Err(refused(&format!("{:?}", field.data_type())).hint("decimals of scale 0"));
+    }
+    plain(field.data_type())
+        .ok_or_else(|| refused(&found()).hint("one column for each member of a struct").hint("a column of JSON text"))
+}
+
+/// Where Arrow keeps the name of an extension type.
+const EXTENSION: &str = "ARROW:extension:name";
+
+/// Whether values are decimals that count tens, hundreds, …, which no format knows.
+fn has_negative_scale(data_type: &DataType) -> bool {
+    use DataType as T;
+    match data_type {
+        T::Decimal32(_, scale) | T::Decimal64(_, scale) | T::Decimal128(_, scale) | T::Decimal256(_, scale) => {
+            *scale < 0
+        }
+        T::Dictionary(_, values) => has_negative_scale(values),
+        T::RunEndEncoded(_, values) => has_negative_scale(values.data_type()),
+        T::List(item) | T::LargeList(item) | T::ListView(item) | T::LargeListView(item) | T::FixedSizeList(item, _) => {
+            has_negative_scale(item.data_type())
+        }
+        _ => false,
+    }
+}
+
+/// Fails at the first decimal that has more digits than its type: other libraries make such columns.
+///
+/// # Errors
+/// [`isomorph::Kind::Malformed`], with the row within the batch.
+fn digits_fit(column: &ArrayRef, field: &str, what: &str) -> Result<()> {
+    let DataType::Decimal128(precision, _) = column.data_type() else { return Ok(()) };
+    let limit = 10u128.pow(u32::from(*precision));
+    let decimals = column.as_primitive::<Decimal128Type>();
+    let row = (0..decimals.len()).find(|row| decimals.is_valid(*row) && decimals.value(*row).unsigned_abs() >= limit);
+    row.map_or(Ok(()), |row| {
+        let message = format!("a decimal has more than {precision} digits: {}", decimals.value(row));
+        Err(Error::malformed(message).at(Place::file(what).in_field(field)).hint("a column of text, or of floats"))
     })
 }
 
@@ -62,6 +105,7 @@ fn plain(data_type: &DataType) -> Option<DataType> {
 /// # Errors
 /// If a value does not fit.
 pub(crate) fn converted(column: &ArrayRef, to: &DataType, field: &str, what: &str) -> Result<ArrayRef> {
+    digits_fit(column, field, what)?;
     if column.data_type() == to {
         return Ok(Arc::clone(column));
     }

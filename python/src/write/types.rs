@@ -5,12 +5,15 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field, SchemaRef};
+use isomorph::convert::REPEATED_KEY;
 use isomorph::error::Place;
 use isomorph::model::label::LabelBuilder;
 use isomorph::model::{
     Batch, Direction, EdgeBatch, EdgeType, Ends, Key, KeyKind, LabelColumn, LabelVocabulary, MemoryGraph, NodeBatch,
     NodeType, Property, Relation, Relations,
 };
+use isomorph::storage::Resources;
+use isomorph::tables::lookup::{KeyRowsBuilder, LookupOptions};
 use isomorph::{Error, Result, did_you_mean};
 
 use super::columns::{converted, is_property, no_nulls, property, role, written};
@@ -28,11 +31,12 @@ const ENDS: [&[&str]; 2] = [&["source", "src", "from"], &["target", "dst", "to"]
 ///
 /// # Errors
 /// [`isomorph::Kind::Usage`] for tables without the named columns, and types that do not exist;
-/// [`isomorph::Kind::Malformed`] for nulls in keys and ends.
+/// [`isomorph::Kind::Malformed`] for nulls in keys and ends, and keys that occur twice: not every format notices these.
 pub(crate) fn graph(
     name: Option<String>,
     mut nodes: Vec<Nodes>,
     edges: Vec<Edges>,
+    resources: &Resources,
     watch: &Watch,
 ) -> Result<MemoryGraph> {
     let mut memory = empty(name);
@@ -62,7 +66,7 @@ pub(crate) fn graph(
     }
     for (ty, own) in nodes.into_iter().enumerate() {
         match own.table {
-            Some(_) => add_nodes(&mut memory, ty, own, watch)?,
+            Some(_) => add_nodes(&mut memory, ty, own, resources, watch)?,
             None => add_ends(&mut memory, ty, own.name, &read)?,
         }
     }
@@ -175,7 +179,7 @@ fn labels(column: &ArrayRef, all: &mut Vec<String>, field: &str, what: &str) -> 
     Ok(builder.finish())
 }
 
-fn add_nodes(memory: &mut MemoryGraph, ty: usize, own: Nodes, watch: &Watch) -> Result<()> {
+fn add_nodes(memory: &mut MemoryGraph, ty: usize, own: Nodes, resources: &Resources, watch: &Watch) -> Result<()> {
     let Some(table) = own.table else { return Ok(()) };
     let (schema, batches, what) = table.read(watch)?;
     let what = what.as_str();
@@ -199,13 +203,17 @@ fn add_nodes(memory: &mut MemoryGraph, ty: usize, own: Nodes, watch: &Watch) -> 
         None => Key::row(),
     };
     let (mut start, mut all) = (0u64, Vec::new());
+    let options = LookupOptions::new(&resources.budget, &resources.scratch).memory(resources.budget.limit() / 4);
+    let mut different = KeyRowsBuilder::new(options.threads(resources.threads));
     for batch in batches {
         watch.check()?;
         let keys = match key {
             None => None,
             Some(at) => {
                 no_nulls(batch.column(at), start, schema.field(at).name(), what)?;
-                Some(converted(batch.column(at), &declared.data_type, schema.field(at).name(), what)?)
+                let keys = converted(batch.column(at), &declared.data_type, schema.field(at).name(), what)?;
+                different.push(keys.as_ref())?;
+                Some(keys)
             }
         };
         let labels =
@@ -213,6 +221,11 @@ fn add_nodes(memory: &mut MemoryGraph, ty: usize, own: Nodes, watch: &Watch) -> 
         let (rows, properties) = (batch.num_rows(), cells(&batch, &own_properties, what)?);
         memory.batches.push(Batch::Nodes(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties }));
         start += rows as u64;
+    }
+    if let Some(repeat) = different.finish()?.repeats().shown().first() {
+        let message = format!("rows {} and {} have the same key", repeat.first, repeat.row);
+        let field = key.map_or("", |at| schema.field(at).name().as_str());
+        return Err(Error::broken(&REPEATED_KEY, message).at(Place::file(what).row(repeat.row).in_field(field)));
     }
     let mut described = NodeType::new(own.name, declared);
     described.labels = if labels_at.is_some() { LabelVocabulary::Declared(all) } else { LabelVocabulary::None };

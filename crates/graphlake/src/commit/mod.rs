@@ -15,6 +15,7 @@ mod recover;
 mod reinsert;
 mod transaction;
 mod work;
+mod written;
 
 use std::io::Write;
 

@@ -10,6 +10,7 @@ use isomorph_storage::{Additions, Reservation};
 use super::base::Base;
 use super::publish::{Attempt, Committed};
 use super::work::{Fate, Work, graph_key, triple_of};
+use super::written;
 use super::{Lake, plan};
 use crate::read::quoted;
 use crate::write::{Bulk, Resume};
@@ -102,6 +103,10 @@ impl<'l> Transaction<'l> {
     }
 
     fn note_plain(&mut self, quad: &Quad<'_>, fate: Fate) -> Result<()> {
+        // What a store has already can be deleted, whatever it is.
+        if fate == Fate::Insert {
+            written::check(quad)?;
+        }
         let triple = triple_of(quad)?;
         let graph = self.key(quad.graph)?;
         let more = self.graphs.entry(graph).or_default().note(quad.predicate, triple, fate)?;

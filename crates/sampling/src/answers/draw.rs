@@ -6,6 +6,7 @@ use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::Field;
 use isomorph_error::{Error, Result, index};
+use isomorph_storage::Reservation;
 
 use super::columns::Drawn;
 use super::features::features;
@@ -39,6 +40,28 @@ impl KeyedGraph {
     }
 }
 
+/// Reserves the memory of an answer, before any of it is allocated: an allocation that fails ends the process. `each` is the number of bytes
+/// of one element: in the buffers that are drawn into, and in the columns made of them.
+///
+/// # Errors
+/// Returns [`isomorph_error::Kind::TooLarge`] if the budget is too small.
+fn room(graph: &KeyedGraph, elements: usize, each: u64) -> Result<Reservation> {
+    let bytes = (elements as u64).saturating_mul(each);
+    graph.graph().budget().reserve(bytes).map_err(|error| error.hint("draw fewer in one request"))
+}
+
+/// Bytes of a drawn node: id and type; key and name of the type.
+const OF_NODE: u64 = 12 + 24;
+
+/// Bytes of a drawn edge: ids and type; two keys, names of types.
+const OF_EDGE: u64 = 20 + 48;
+
+/// Bytes of a drawn neighbour: id, weight, type, time, exact weight; the rows of those that exist, with keys and names of types.
+const OF_NEIGHBOR: u64 = 32 + 72;
+
+/// Bytes of a step of a walk: id; id, key and name of the type of those that were reached.
+const OF_STEP: u64 = 8 + 40;
+
 fn draw(how: &Drawing) -> Draw {
     Draw::of(how.seed.cast_unsigned())
 }
@@ -48,6 +71,14 @@ fn in_words(choice: Choice) -> &'static str {
         Choice::Weighted => "by weight",
         Choice::Uniform => "uniformly",
         Choice::WithoutReplacement => "uniformly without replacement",
+    }
+}
+
+/// The number of elements to draw: without replacement, no more than there are.
+fn most(asked: &ElementsOf, size: u64) -> usize {
+    match asked.choice {
+        Choice::WithoutReplacement => asked.count.min(index(size)),
+        Choice::Weighted | Choice::Uniform => asked.count,
     }
 }
 
@@ -61,7 +92,8 @@ fn nodes(graph: &KeyedGraph, asked: &ElementsOf, how: &Drawing) -> Result<Drawn>
     };
     let sampler = NodeSampler::new(graph.graph(), &types, asked.choice, how.generator)?;
     let mut sampler = sampler.threads(how.threads);
-    let count = asked.count;
+    let count = most(asked, sampler.size());
+    let _memory = room(graph, count, OF_NODE)?;
     let (mut found, mut kinds) = (vec![0; count], vec![0; count]);
     let filled = sampler.sample(draw(how), 0, &mut found, &mut kinds)?;
     found.truncate(filled);
@@ -79,7 +111,8 @@ fn edges(graph: &KeyedGraph, asked: &ElementsOf, how: &Drawing) -> Result<Drawn>
     }
     let sampler = EdgeSampler::new(graph.graph(), &graph.edge_types(&asked.types)?, asked.choice, how.generator)?;
     let mut sampler = sampler.threads(how.threads);
-    let count = asked.count;
+    let count = most(asked, sampler.size());
+    let _memory = room(graph, count, OF_EDGE)?;
     let (mut sources, mut targets, mut kinds) = (vec![0; count], vec![0; count], vec![0; count]);
     let filled = sampler.sample(draw(how), 0, &mut sources, &mut targets, &mut kinds)?;
     sources.truncate(filled);
@@ -105,6 +138,7 @@ fn neighbors(sampler: &mut Sampler, graph: &KeyedGraph, asked: &NeighborsOf, how
     if asked.strategy == Strategy::All {
         return all_neighbors(sampler, graph, &ask, how.generator);
     }
+    let _memory = room(graph, nodes.len().saturating_mul(count), OF_NEIGHBOR)?;
     let room = nodes.len().checked_mul(count).ok_or_else(|| Error::usage("too many neighbours are requested"))?;
     let (mut found, mut weights, mut kinds, mut created) =
         (vec![0; room], vec![0.0; room], vec![0; room], vec![0; room]);
@@ -195,6 +229,7 @@ fn walk(sampler: &mut Sampler, graph: &KeyedGraph, asked: &WalksOf, how: &Drawin
     let stride = usize::from(asked.length) + 1;
     // Marks the end of a walk. If a node has this id, walks are cut there.
     let end = i64::MIN;
+    let _memory = room(graph, nodes.len().saturating_mul(stride), OF_STEP)?;
     let mut out = vec![0; nodes.len() * stride];
     sampler.walk(&ask, usize::from(asked.length), asked.bias, draw(how), end, &mut out)?;
     let steps: Vec<&[i64]> =

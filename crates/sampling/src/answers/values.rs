@@ -16,6 +16,9 @@ use super::declared::{Declared, Found};
 use super::exact;
 use crate::{Dense, Edges, Sampler, Sparse, Stated, Strings};
 
+/// Bytes of a number that is asked for: as bytes, as it is converted, and in its column.
+const OF_NUMBER: u64 = 32;
+
 /// The elements whose features are requested.
 pub(super) enum Elements {
     Nodes(Vec<i64>),
@@ -58,6 +61,10 @@ impl Elements {
             let message = format!("{} is {}, not {wanted}", feature.name, feature.what.ty);
             Error::usage(message).hint(format!("--features {}    in its own type", feature.name))
         };
+        // Shorter lists are filled, so the number is not bounded by the graph.
+        let numbers = (self.len() as u64).saturating_mul(count.unwrap_or(0) as u64);
+        let room = sampler.graph().budget().reserve(numbers.saturating_mul(OF_NUMBER));
+        let _memory = room.map_err(|error| error.hint("ask for fewer numbers"))?;
         match (feature.what.ty, wanted, count) {
             (FeatureType::Raw, FeatureType::Dense(dtype), Some(count)) => {
                 self.dense(sampler, feature.id, count, dtype, there)

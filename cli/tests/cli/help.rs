@@ -117,7 +117,9 @@ fn formats_are_listed() {
     let home = Home::new();
     let done = home.run(&["formats"]).exits(0);
     let words: Vec<Vec<&str>> = done.out.lines().map(|line| line.split_whitespace().collect()).collect();
-    for format in ["graphar GraphAr reads, writes", "nock NOCK reads, writes", "dot DOT writes", "gexf GEXF reads, writes"] {
+    for format in
+        ["graphar GraphAr reads, writes", "nock NOCK reads, writes", "dot DOT writes", "gexf GEXF reads, writes"]
+    {
         assert!(words.iter().any(|line| line.join(" ").starts_with(format)), "{format}: {}", done.out);
     }
     let document = home.run(&["formats", "--json"]).exits(0).json();

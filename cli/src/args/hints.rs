@@ -60,9 +60,9 @@ fn every_flag_that_is_named_exists() {
 
 /// The verbs that remedies may begin with.
 const VERBS: &[&str] = &[
-    "add", "ask", "check", "compare", "convert", "copy", "correct", "declare", "exchange", "fill", "flatten", "get", "give", "keep", "list",
-    "move", "name", "number", "open", "remove", "rename", "save", "scale", "set", "sort", "split", "store", "use",
-    "write",
+    "add", "ask", "check", "compare", "convert", "copy", "correct", "declare", "exchange", "fill", "flatten", "get",
+    "give", "keep", "list", "move", "name", "number", "open", "remove", "rename", "save", "scale", "set", "sort",
+    "split", "store", "use", "write",
 ];
 
 /// Returns whether a text tells the reader to do something: it is an isomorph command, or it begins with a verb.

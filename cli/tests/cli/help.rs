@@ -117,7 +117,8 @@ fn formats_are_listed() {
     let home = Home::new();
     let done = home.run(&["formats"]).exits(0);
     // The width of columns depends on all formats.
-    let lines: Vec<String> = done.out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let lines: Vec<String> =
+        done.out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     for line in ["graphar GraphAr reads, writes", "nock NOCK reads, writes"] {
         assert!(lines.iter().any(|one| one.starts_with(line)), "{}", done.out);
     }

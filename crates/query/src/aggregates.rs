@@ -166,7 +166,8 @@ impl AggregateUDFImpl for Exactly {
             return Ok(vec![Arc::new(Field::new(name, DataType::Decimal128(DIGITS, 0), true))]);
         }
         if self.is_wide(args.input_fields.first()) && !args.is_distinct {
-            let field = |name: &str, data_type| Arc::new(Field::new(format_state_name(args.name, name), data_type, true));
+            let field =
+                |name: &str, data_type| Arc::new(Field::new(format_state_name(args.name, name), data_type, true));
             return Ok(vec![field("count", DataType::UInt64), field("sum", DataType::Decimal128(DIGITS, 0))]);
         }
         self.inner.state_fields(args)

@@ -11,6 +11,7 @@
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::config::ConfigOptions;
+use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::expr::{
     AggregateFunction, Between, Case, Cast, InList, InSubquery, ScalarFunction, Sort, WindowFunction,
 };
@@ -19,7 +20,6 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
 };
-use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::optimizer::AnalyzerRule;
 
 use arrow_schema::{DataType, TimeUnit};

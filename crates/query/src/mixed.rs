@@ -143,8 +143,10 @@ fn of_union(union: Union) -> Result<LogicalPlan> {
     };
     let all: Vec<Vec<DataType>> = union.inputs.iter().map(|input| types(input)).collect();
     let is_float = |at: usize| all.iter().any(|own| own.get(at).is_some_and(DataType::is_floating));
-    let changes: Vec<Vec<bool>> =
-        all.iter().map(|own| own.iter().enumerate().map(|(at, own)| own.is_decimal() && is_float(at)).collect()).collect();
+    let changes: Vec<Vec<bool>> = all
+        .iter()
+        .map(|own| own.iter().enumerate().map(|(at, own)| own.is_decimal() && is_float(at)).collect())
+        .collect();
     if !changes.iter().flatten().any(|one| *one) {
         return Ok(LogicalPlan::Union(union));
     }

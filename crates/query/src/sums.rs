@@ -36,7 +36,10 @@ pub(crate) fn has_digits(value: i128, digits: u8) -> bool {
 
 /// Calls `each` with the integers that are not null.
 pub(crate) fn integers(values: &ArrayRef, mut each: impl FnMut(usize, i128) -> Result<()>) -> Result<()> {
-    fn of<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, each: &mut dyn FnMut(usize, i128) -> Result<()>) -> Result<()>
+    fn of<T: ArrowPrimitiveType>(
+        values: &PrimitiveArray<T>,
+        each: &mut dyn FnMut(usize, i128) -> Result<()>,
+    ) -> Result<()>
     where
         T::Native: Into<i128>,
     {

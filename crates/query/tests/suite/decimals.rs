@@ -72,11 +72,27 @@ fn decimals_beside_floats_are_floats() {
                 &["1e-20|1e-20|1e-20"],
             ),
             (&format!("select cast(1.5 as decimal(10,2)) as x union all select {small} order by 1"), &["1e-20", "1.5"]),
-            (&format!("select x from (values (cast(1.5 as decimal(10,2))),({small}),(null)) t(x) order by x"), &["1e-20", "1.5", "null"]),
-            (&format!("select x from (values (1,{small}),(2,cast(1.5 as decimal(10,2)))) t(k,x) order by x"), &["1e-20", "1.5"]),
-            (&format!("select x from (values (cast({small} as decimal(30,15))),(cast(1.5 as decimal(2,1)))) t(x) order by x"), &["0.000000000000000", "1.500000000000000"]),
+            (
+                &format!("select x from (values (cast(1.5 as decimal(10,2))),({small}),(null)) t(x) order by x"),
+                &["1e-20", "1.5", "null"],
+            ),
+            (
+                &format!("select x from (values (1,{small}),(2,cast(1.5 as decimal(10,2)))) t(k,x) order by x"),
+                &["1e-20", "1.5"],
+            ),
+            (
+                &format!(
+                    "select x from (values (cast({small} as decimal(30,15))),(cast(1.5 as decimal(2,1)))) t(x) order by x"
+                ),
+                &["0.000000000000000", "1.500000000000000"],
+            ),
             (&format!("select cast(0 as decimal(2,1)) = {small} as x"), &["false"]),
-            (&format!("select cast(0 as decimal(2,1)) between {small} and 1 as x, {small} in (cast(0 as decimal(2,1))) as y"), &["false|false"]),
+            (
+                &format!(
+                    "select cast(0 as decimal(2,1)) between {small} and 1 as x, {small} in (cast(0 as decimal(2,1))) as y"
+                ),
+                &["false|false"],
+            ),
             (&format!("select count(*) from {three} join {sum} on d = f"), &["0"]),
             (&format!("select count(*) from {three} join (select f as d from {sum}) b using (d)"), &["0"]),
             (&format!("select count(*) from {three} where d in (select f from {sum})"), &["0"]),
@@ -87,7 +103,10 @@ fn decimals_beside_floats_are_floats() {
             (&format!("select count(*) from (select d from {three} union select f from {sum}) t"), &["2"]),
             ("select cast(1 as decimal(2,1)) < cast(1e20 as double) as x", &["true"]),
             ("select cast(1 as decimal(2,1)) < cast('nan' as double) as x", &["true"]),
-            ("select cast(1.5 as decimal(2,1)) = cast(1.5 as double) as x, cast(1.5 as decimal(2,1)) = cast(1.5 as real) as y", &["true|true"]),
+            (
+                "select cast(1.5 as decimal(2,1)) = cast(1.5 as double) as x, cast(1.5 as decimal(2,1)) = cast(1.5 as real) as y",
+                &["true|true"],
+            ),
             ("select cast(0.1 as decimal(2,1)) = cast(0.1 as double) as x", &["true"]),
         ],
     );
@@ -104,9 +123,15 @@ fn nan_is_the_greatest_in_groups() {
             (&format!("select k, max(x), min(x) from {t} group by k order by k"), each),
             (&format!("select k, max(distinct x), min(distinct x) from {t} group by k order by k"), each),
             (&format!("select k, max(cast(x as real)), min(cast(x as real)) from {t} group by k order by k"), each),
-            (&format!("select k, max(x) filter (where x < 2), min(x) from {t} where k > 3 group by k order by k"), &["4|null|NaN", "5|-1.5|-1.5"]),
+            (
+                &format!("select k, max(x) filter (where x < 2), min(x) from {t} where k > 3 group by k order by k"),
+                &["4|null|NaN", "5|-1.5|-1.5"],
+            ),
             (&format!("select max(x), min(x) from {t} group by rollup (k) having grouping(k) = 1"), &["NaN|-1.5"]),
-            (&format!("select k, max(x) as m from {t} where k <> 3 group by k order by m desc, k limit 2"), &["1|NaN", "2|NaN"]),
+            (
+                &format!("select k, max(x) as m from {t} where k <> 3 group by k order by m desc, k limit 2"),
+                &["1|NaN", "2|NaN"],
+            ),
             (&format!("select max(x), min(x) from {t}"), &["NaN|-1.5"]),
         ],
     );
@@ -139,12 +164,29 @@ fn three_tables_have_one_merged_column() {
     all(
         &engine,
         &[
-            (&format!("select id from {a} left join {b} using (id) left join {c} using (id) order by id"), &["1000", "1007"]),
+            (
+                &format!("select id from {a} left join {b} using (id) left join {c} using (id) order by id"),
+                &["1000", "1007"],
+            ),
             (&format!("select id from {a} join {b} using (id) join {c} using (id)"), &["1007"]),
-            (&format!("select id, b.id from {a} natural left join {b} natural left join {c} order by 1"), &["1000|null", "1007|1007"]),
-            (&format!("select id from {a} left join {b} using (id) join {c} using (id) order by id"), &["1000", "1007"]),
-            (&format!("select count(*) from (select * from {a} join {b} using (id) left join {c} using (id)) t"), &["1"]),
-            (&format!("select * from (select id from person where id = 1007) a join (select id from person) b using (id) join (select id from person) c using (id)"), &["1007"]),
+            (
+                &format!("select id, b.id from {a} natural left join {b} natural left join {c} order by 1"),
+                &["1000|null", "1007|1007"],
+            ),
+            (
+                &format!("select id from {a} left join {b} using (id) join {c} using (id) order by id"),
+                &["1000", "1007"],
+            ),
+            (
+                &format!("select count(*) from (select * from {a} join {b} using (id) left join {c} using (id)) t"),
+                &["1"],
+            ),
+            (
+                &format!(
+                    "select * from (select id from person where id = 1007) a join (select id from person) b using (id) join (select id from person) c using (id)"
+                ),
+                &["1007"],
+            ),
             (&format!("select a.id, c.id from {a} join {b} using (id) join {c} on c.id = b.id"), &["1007|1007"]),
         ],
     );

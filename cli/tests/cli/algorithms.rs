@@ -142,6 +142,8 @@ fn ranks_and_components_are_answers() {
         "{}",
         few.err
     );
+    let none = home.run(&["rank", ring, "--iterations", "0"]).exits(0);
+    assert!(none.err.contains("· 0 iterations\n") && none.err.contains("warning"), "{}", none.err);
     home.run(&["rank", ring, "-o", "ranks.parquet"]).exits(0);
     assert!(home.run(&["rank", ring, "-o", "ranks.parquet"]).exits(2).err.contains("no output was written"));
     assert!(home.run(&["rank", ring, "--damping", "2"]).exits(2).err.contains("from 0 to 1"));

@@ -102,6 +102,33 @@ fn answers_have_every_form() {
 }
 
 #[test]
+fn a_file_without_rows_is_a_table() {
+    let home = home();
+    let empty = "select id as k, firstName as s from person where false";
+    for file in ["empty.parquet", "empty.arrow"] {
+        home.run(&["sql", "examples/social", empty, "-o", file, "--replace"]).exits(0);
+        let asked = |query: &str| home.run(&["sql", file, query, "--format", "json"]).exits(0).out;
+        assert_eq!(asked("select count(*) as n, max(k) as k from empty"), "[\n{\"n\":0,\"k\":null}\n]\n", "{file}");
+        assert_eq!(asked("select s from empty"), "[]\n", "{file}");
+        let joined = "select count(*) as n from person left join empty on k = id";
+        let beside = home.run(&["sql", "examples/social", file, joined, "--format", "csv"]).exits(0);
+        assert_eq!(beside.out, "\"n\"\n500\n", "{file}");
+    }
+}
+
+#[test]
+fn averages_of_integers_are_those_of_sql() {
+    let home = home();
+    let cypher =
+        "MATCH (p:person)-[:livesIn]->(c:city) RETURN p.gender AS gender, avg(c.population) AS mean ORDER BY gender";
+    let sql = "select gender, avg(population) as mean from person p join livesIn on _source = p.id join city c on c.name = _target group by gender order by gender";
+    let of = |language: &str, query: &str| {
+        home.run(&[language, "examples/social", query, "--format", "json"]).exits(0).json()
+    };
+    assert_eq!(of("cypher", cypher), of("sql", sql));
+}
+
+#[test]
 fn a_null_alone_in_csv_names_the_way_out() {
     let home = home();
     let ask = |format: &str| {

@@ -79,7 +79,7 @@ impl NodeLink {
     /// # Errors
     /// Returns an error if the file cannot be read.
     pub fn detect(location: &Location) -> Result<bool> {
-        Ok(looks_like(&crate::detect::beginning(location)?).is_some_and(|own| own == OF_NETWORKX))
+        Ok(vocabulary_at(location)?.is_some_and(|own| own == OF_NETWORKX))
     }
 
     /// Returns what writes it.
@@ -105,7 +105,7 @@ impl Kgx {
     /// # Errors
     /// Returns an error if the file cannot be read.
     pub fn detect(location: &Location) -> Result<bool> {
-        Ok(looks_like(&crate::detect::beginning(location)?).is_some_and(|own| own == OF_KGX))
+        Ok(vocabulary_at(location)?.is_some_and(|own| own == OF_KGX))
     }
 
     /// Returns what writes it.
@@ -126,6 +126,21 @@ impl Kgx {
 
 /// Returns the documents that are written.
 pub const DOCUMENTS: &[&str] = &[crate::OF_GRAPH, MEMBERS];
+
+/// Returns the vocabulary of a file. The name decides where no edge tells, and no member of NetworkX is there.
+fn vocabulary_at(location: &Location) -> Result<Option<Vocabulary>> {
+    let begin = crate::detect::beginning(location)?;
+    let name = location.file_name();
+    let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+    let is_told = || {
+        let members = first_members(&begin);
+        members.iter().any(|(name, value)| {
+            matches!(name.as_str(), "directed" | "multigraph" | "links") || name == "edges" && value.contains('{')
+        })
+    };
+    let found = looks_like(&begin);
+    Ok(if found == Some(OF_NETWORKX) && stem.ends_with(".kgx.json") && !is_told() { Some(OF_KGX) } else { found })
+}
 
 /// Returns the vocabulary of a file that begins like this.
 fn looks_like(begin: &[u8]) -> Option<Vocabulary> {
@@ -149,7 +164,10 @@ fn looks_like(begin: &[u8]) -> Option<Vocabulary> {
             return Some(OF_KGX);
         }
         if has(&item, &["source", "target"]) {
-            return Some(OF_NETWORKX);
+            // Without nodes, which may come later, an end that is a list belongs to something else.
+            let own = first_members(item.as_bytes());
+            let is_list = own.iter().any(|(name, value)| name == "source" && value.starts_with(['[', '{']));
+            return (value("nodes").is_some() || !is_list).then_some(OF_NETWORKX);
         }
         // No edge, or one that is too long.
         let is_open = item.starts_with(']') || item.is_empty() || !item.contains('}');

@@ -76,7 +76,10 @@ impl Database {
         }
         if text.starts_with("MATCH") {
             let label = between(text, "REMOVE n:`", "`");
-            return self.nodes.iter_mut().for_each(|(labels, _)| drop(labels.remove(label)));
+            for (labels, _) in &mut self.nodes {
+                labels.remove(label);
+            }
+            return;
         }
         let rows = between(text, "[", "]");
         if text.contains("AS key") {

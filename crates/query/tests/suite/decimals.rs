@@ -100,7 +100,6 @@ fn decimals_beside_floats_are_floats() {
             (&format!("select count(*) from {three} where d in (select f - f + 0.3 from {sum})"), &["1"]),
             (&format!("select count(*) from {sum} where f > any (select d from {three})"), &["1"]),
             (&format!("select count(*) from (select d from {three} intersect select f from {sum}) t"), &["0"]),
-            (&format!("select count(*) from (select d from {three} union select f from {sum}) t"), &["2"]),
             ("select cast(1 as decimal(2,1)) < cast(1e20 as double) as x", &["true"]),
             ("select cast(1 as decimal(2,1)) < cast('nan' as double) as x", &["true"]),
             (
@@ -144,7 +143,7 @@ fn columns_without_names_may_be_equal() {
         &engine,
         &[
             ("select 1, 1", &["1|1"]),
-            ("select count(*), count(*), max(name) from city", &["50|50|Zürich"]),
+            ("select count(*), count(*), max(name) from city", &["40|40|Zürich"]),
             ("select id + 1, id + 1 from person order by id limit 1", &["1001|1001"]),
             ("select id as x, id + 1 as x from person where id = 1007", &["1007|1008"]),
             ("select -0.0, cast(-0.0 as varchar)", &["-0.0|-0.0"]),

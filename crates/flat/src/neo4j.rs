@@ -234,10 +234,9 @@ fn spelled(items: &ArrayRef) -> Result<StringArray> {
 
 /// The command that loads the tables of `graph` into the database `neo4j`.
 pub fn command(graph: &Graph) -> String {
-    let script = match crate::write::script(graph, crate::WriteOptions { encoding: Encoding::Csv, neo4j: true }) {
-        Ok(script) => script,
-        Err(_) => Script::default(),
-    };
+    // A graph whose tables cannot be named is refused when it is written; there is nothing to load then.
+    let options = crate::WriteOptions { encoding: Encoding::Csv, neo4j: true };
+    let script: Script = crate::write::script(graph, options).unwrap_or_default();
     let file = |table: &str| script.tables.iter().find(|own| own.name == table).map_or("", |own| own.location.as_str());
     let quoted = |text: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./=".contains(&byte);

@@ -359,10 +359,7 @@ impl Sink for RecordWriter<'_> {
                 let properties = std::mem::take(&mut self.edges);
                 for row in 0..edges.rows {
                     let directed = edges.directed.as_ref().filter(|_| self.by_row);
-                    let directed = match directed {
-                        Some(column) => Some(column.is_null(row) || column.value(row)),
-                        None => None,
-                    };
+                    let directed = directed.map(|column| column.is_null(row) || column.value(row));
                     let (source, target) = (end(&sources, row)?, end(&targets, row)?);
                     let cells = Cells { properties: &properties, columns: &edges.properties, row };
                     let edge = EdgeRow { number: self.edge_rows, source, target, directed, cells };

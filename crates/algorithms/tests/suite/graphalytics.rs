@@ -42,7 +42,7 @@ fn read(inputs: &[&Path], directed: bool) -> (Vec<i64>, Vec<Edge>) {
                 lines(edges).iter().map(|line| edge(number(&line[0]), number(&line[1]), weight(line))).collect();
             (lines(nodes).iter().map(|line| number(&line[0])).collect(), edges)
         }
-        _ => panic!("one file or two"),
+        _ => unreachable!("one file or two"),
     }
 }
 

@@ -43,14 +43,16 @@ fn graph() -> Arc<dyn Source> {
     Arc::new(build.finish())
 }
 
-fn bits(of: &NodeValues) -> Vec<(String, Option<u64>)> {
+type Bits = Vec<(String, Option<u64>)>;
+
+fn bits(of: &NodeValues) -> Bits {
     values(of, Order::Nodes).into_iter().map(|(key, value)| (key, value.map(f64::to_bits))).collect()
 }
 
 #[test]
 fn results_do_not_depend_on_memory() {
     let source = graph();
-    let mut first: Option<Vec<Vec<(String, Option<u64>)>>> = None;
+    let mut first: Option<Vec<Bits>> = None;
     let mut told = None;
     for (memory, threads) in [(256 << 20, 2), (256 << 20, 1), (2 << 20, 2), (1 << 20, 1)] {
         let resources = resources(memory, threads);

@@ -71,7 +71,8 @@ fn random(dice: &mut Dice) -> (Vec<Vec<Edge>>, String) {
 
 /// The published engine's method, as its source states it: a heap of the kept edges by time and slot.
 fn latest(edges: &[Edge], types: &[i32], time: i64, count: usize) -> Vec<(i64, i32, f32, i64)> {
-    let (mut slots, mut heap): (Vec<(i64, i32, f32, i64)>, Vec<(i64, usize)>) = (Vec::new(), Vec::new());
+    let mut slots: Vec<(i64, i32, f32, i64)> = Vec::new();
+    let mut heap: Vec<(i64, usize)> = Vec::new();
     let (mut sum, mut run) = (0.0f32, -1);
     for edge in edges {
         let before = if edge.ty == run { sum } else { 0.0 };

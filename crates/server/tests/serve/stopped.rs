@@ -143,7 +143,7 @@ fn leave(running: &Running, request: &UniformNeighborsRequest) {
     let size = bytes.len() as u64;
     run(async {
         let stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
-        let mut builder = h2::client::Builder::new();
+        let builder = h2::client::Builder::new();
         let (send, connection) = builder.handshake::<_, bytes::Bytes>(stream).await.unwrap();
         let driver = tokio::spawn(async move {
             let _ = connection.await;

@@ -29,7 +29,8 @@ fn push_members(out: &mut String, cells: Cells<'_>, own: &[&str], mut is_first: 
             true => (&mut *out, property.name.as_str()),
             false => (&mut metadata, property.name.strip_prefix(PREFIX).unwrap_or(&property.name)),
         };
-        if !(is_own && std::mem::take(&mut is_first)) && !(!is_own && to.is_empty()) {
+        let is_next = if is_own { !std::mem::take(&mut is_first) } else { !to.is_empty() };
+        if is_next {
             to.push_str(", ");
         }
         json::push_string(to, name);

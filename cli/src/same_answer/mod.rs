@@ -70,7 +70,7 @@ fn compare(graph: &str, least: usize) {
                     for language in LANGUAGES {
                         let found = asked.answer(language, question.text(language));
                         if found != *expected {
-                            let [found, expected] = [&found, expected].map(|rows| shown(rows));
+                            let [found, expected] = [&found, expected].map(shown);
                             wrong.push(format!(
                                 "{}\n  {name}, {language}: {found}\n  expected {expected}",
                                 question.title

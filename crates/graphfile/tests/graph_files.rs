@@ -99,10 +99,11 @@ fn shown(source: &dyn Source) -> Vec<String> {
             Batch::Edges(edges) => &edges.properties,
             _ => panic!(),
         };
-        for row in 0..rows {
+        assert_eq!(lines_of.len(), rows);
+        for (row, line) in lines_of.iter_mut().enumerate() {
             for column in properties.iter().flatten() {
-                lines_of[row].push(' ');
-                lines_of[row].push_str(&cell(column.as_ref(), row));
+                line.push(' ');
+                line.push_str(&cell(column.as_ref(), row));
             }
         }
         lines.extend(lines_of);

@@ -139,8 +139,10 @@ impl IriMap {
                 has(own, name) || qualified.is_some_and(|(ty, name)| *of == Some(ty) && has(own, name))
             })
         };
-        let tables: [(_, _, &dyn Fn(&str) -> bool); 4] = [
-            ("types", &self.types, &|name| is_type(name) || is_label(name)),
+        type Known<'a> = &'a dyn Fn(&str) -> bool;
+        let is_class = |name: &str| is_type(name) || is_label(name);
+        let tables = [
+            ("types", &self.types, &is_class as Known<'_>),
             ("properties", &self.properties, &is_property),
             ("relations", &self.relations, &is_relation),
             ("keys", &self.keys, &is_type),
@@ -199,10 +201,9 @@ impl IriMap {
         let mut taken: HashSet<String> = names.map(str::to_owned).collect();
         for (ty, slots) in bundling.typed.edges.iter_mut().zip(&bundling.edges) {
             rename(&mut ty.properties, &slots.properties, None);
-            if let Some(name) = self.predicate_name(&slots.relation, true) {
-                if taken.insert(name.to_owned()) {
-                    ty.relation = Relation::Fixed(name.to_owned());
-                }
+            let name = self.predicate_name(&slots.relation, true);
+            if let Some(name) = name.filter(|name| taken.insert((*name).to_owned())) {
+                ty.relation = Relation::Fixed(name.to_owned());
             }
         }
         bundling

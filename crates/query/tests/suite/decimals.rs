@@ -181,9 +181,7 @@ fn three_tables_have_one_merged_column() {
                 &["1"],
             ),
             (
-                &format!(
-                    "select * from (select id from person where id = 1007) a join (select id from person) b using (id) join (select id from person) c using (id)"
-                ),
+                "select * from (select id from person where id = 1007) a join (select id from person) b using (id) join (select id from person) c using (id)",
                 &["1007"],
             ),
             (&format!("select a.id, c.id from {a} join {b} using (id) join {c} on c.id = b.id"), &["1007|1007"]),

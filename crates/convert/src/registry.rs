@@ -198,13 +198,13 @@ mod tests {
         std::fs::write(&place, "").unwrap();
         assert_eq!(formats.at(&Location::from_path(&place)).unwrap().id(), "all");
         // Other registries do not know it.
-        assert_eq!(Registry::standard().all().len(), 20);
+        assert_eq!(Registry::standard().all().len(), 30);
     }
 
     #[test]
     fn an_added_format_replaces_the_one_with_the_same_id() {
         let formats = Registry::standard().with(Named("nock"));
-        assert_eq!(formats.all().len(), 20);
+        assert_eq!(formats.all().len(), 30);
         assert_eq!(formats.find("nock").unwrap().name(), "Named");
         assert_eq!(formats.find("nock"), Some(Format::NOCK));
     }

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result, Rule};
 use isomorph_model::{Batch, Delivery, Direction, Ends, Graph, Property, Sink, ValueKind, Written, json};
 use isomorph_storage::{Budget, Scratch, Staging};
 use isomorph_tables::PackedWriter;
@@ -186,6 +186,11 @@ pub trait Form: Send {
     /// Returns an error if a value cannot be stored.
     fn node(&mut self, out: &mut String, key: KeyCell<'_>, row: u64, cells: Cells<'_>) -> Result<()>;
 
+    /// The rules that a repeated key, and an end that is not a node, break where edges end in numbers of nodes.
+    fn key_rules(&self) -> Option<(&'static Rule, &'static Rule)> {
+        None
+    }
+
     /// Appends what is between nodes and edges.
     ///
     /// # Errors
@@ -300,7 +305,14 @@ impl<'a> RecordWriter<'a> {
         if !std::mem::replace(&mut self.has_nodes_behind, true) {
             self.form.between(&mut self.out)?;
             if let Some(keys) = self.keys.take() {
-                self.found = match keys.finish()? {
+                let lookup = keys.finish()?;
+                if let Some(repeat) = lookup.repeats().shown().first() {
+                    let message = format!("nodes {} and {} have the same key", repeat.first, repeat.row);
+                    return Err(
+                        broken(self.form.key_rules().map(|(id, _)| id), message).at(Place::default().row(repeat.row))
+                    );
+                }
+                self.found = match lookup {
                     Lookup::Memory(keys) => Some(keys),
                     Lookup::Spilled(_) => {
                         let message =
@@ -318,9 +330,18 @@ impl<'a> RecordWriter<'a> {
         let (Some(found), Ends::Keys(keys)) = (&self.found, &ends) else { return Ok(ends) };
         let mut rows = Vec::with_capacity(keys.len());
         if found.translate(keys.as_ref(), &mut rows)?.not_found > 0 {
-            return Err(Error::new(Kind::WouldLose, "an edge ends in a key that no node has"));
+            let end = self.form.key_rules().map(|(_, end)| end);
+            return Err(broken(end, "an edge ends in a key that no node has".to_owned()));
         }
         Ok(Ends::Rows(rows.into()))
+    }
+}
+
+/// The error for keys that a file of numbers cannot tell apart.
+fn broken(rule: Option<&'static Rule>, message: String) -> Error {
+    match rule {
+        Some(rule) => Error::broken(rule, message),
+        None => Error::new(Kind::WouldLose, message),
     }
 }
 

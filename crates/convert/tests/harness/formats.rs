@@ -343,6 +343,8 @@ const APOC: Member = Member {
     },
     refuses: &[
         ("empty", "a graph without nodes would be an empty file"),
+        ("a text of nothing", "a graph without nodes would be an empty file"),
+        ("many members", "cannot be stored (node.props)"),
         ("rdf", "cannot be written as nodes and edges"),
         ("triples and an empty graph", "without triples would be lost"),
         ("deepgnn", "only nodes and relationships"),
@@ -362,6 +364,7 @@ const NOT_IN_CYPHER: &[(&str, &str)] = &[
     ("rdf", "cannot be written as nodes and edges"),
     ("triples and an empty graph", "without triples would be lost"),
     ("deepgnn", "only nodes and relationships"),
+    ("many members", "cannot be stored (node.props)"),
 ];
 
 const NO_TABLES: &[(&str, &str)] = &[

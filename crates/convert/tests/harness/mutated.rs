@@ -56,6 +56,9 @@ const NOTICED: &[&str] = &[
     // Tables take ends by key as they come; whoever reads them looks each up, and so does who verifies what was written.
     "FLAT-END",
     "FLAT-KEY",
+    // The same for edges that end in numbers.
+    "GML-END",
+    "GML-ID",
     "keys for a type that has none",
     "GAR-LABEL-MISSING",
     "CARRY-FITS",

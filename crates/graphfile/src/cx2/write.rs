@@ -1,6 +1,6 @@
 //! Writes CX2 as Cytoscape and NDEx read it.
 
-use isomorph_error::Result;
+use isomorph_error::{Result, Rule};
 use isomorph_model::{Graph, Property, ValueKind, json};
 use isomorph_records::{Cell, Cells, EdgeRow, Form, KeyCell};
 
@@ -166,6 +166,10 @@ impl Form for Cx2Form {
             other => other.push_json(out),
         }
         push_members(out, cells, true, values)
+    }
+
+    fn key_rules(&self) -> Option<(&'static Rule, &'static Rule)> {
+        Some((&super::rules::ID, &super::rules::END))
     }
 
     fn between(&mut self, out: &mut String) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Writes GML as NetworkX and igraph read it.
 
 use arrow_array::Array;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Place, Result, Rule};
 use isomorph_model::{Direction, Graph, json};
 use isomorph_records::{Cell, Cells, EdgeRow, Form, KeyCell};
 
@@ -156,6 +156,10 @@ impl Form for GmlForm {
         push_cells(out, cells)?;
         out.push_str("  ]\n");
         Ok(())
+    }
+
+    fn key_rules(&self) -> Option<(&'static Rule, &'static Rule)> {
+        Some((&super::rules::ID, &super::rules::END))
     }
 
     fn between(&mut self, _out: &mut String) -> Result<()> {

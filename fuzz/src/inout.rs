@@ -2,7 +2,7 @@
 
 use isomorph::convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert};
 use isomorph::model::{Batch, Request, Tables};
-use isomorph::{Kind, Location};
+use isomorph::{Kind, Location, Result};
 
 use crate::home::{home, resources};
 
@@ -297,22 +297,28 @@ fn check_at(path: &std::path::Path, home: &std::path::Path, format: Format) {
             return;
         }
     };
-    let rows = |at_once: usize| -> [usize; 2] {
+    let rows = |at_once: usize| -> Result<[usize; 2]> {
         let mut counted = [0; 2];
-        for part in opened.graph.scan(&Request::of(Tables::All).in_batches_of(at_once)).expect("what was opened") {
+        for part in opened.graph.scan(&Request::of(Tables::All).in_batches_of(at_once))? {
             for batch in part {
-                match batch.expect("what was opened") {
+                match batch? {
                     Batch::Nodes(nodes) => counted[0] += nodes.rows,
                     Batch::Edges(edges) => counted[1] += edges.rows,
                     _ => {}
                 }
             }
         }
-        counted
+        Ok(counted)
     };
     let graph = opened.graph.graph();
     let stated = [graph.node_rows(), graph.edge_rows()].map(|rows| rows.map_or(0, isomorph::error::index));
-    assert_eq!((rows(1), rows(1 << 16)), (stated, stated));
+    let (one, many) = match (rows(1), rows(1 << 16)) {
+        (Ok(one), Ok(many)) => (one, many),
+        // Where edges end in numbers of nodes, a missing node is found when they are read.
+        (Err(one), Err(many)) if one.kind() == Kind::Malformed && many.kind() == Kind::Malformed => return,
+        (one, many) => panic!("{one:?} in single rows, {many:?} in large batches"),
+    };
+    assert_eq!((one, many), (stated, stated));
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let own = format!("made-{name}");
     let targets = [

@@ -49,6 +49,8 @@ impl Seen {
             },
             Value::Number(text) if text.parse::<i64>().is_ok() => Seen::Int,
             Value::Text(_) => Seen::Text,
+            // Timestamps count nanoseconds; a moment that is beyond them stays as it is written.
+            Value::Time(Time::Local | Time::Instant, text) if !counts_in_nanoseconds(text) => Seen::Text,
             Value::Time(time, _) => Seen::Time(*time),
             Value::List(items) => {
                 let mut all = None;
@@ -104,6 +106,12 @@ impl Seen {
         let property = Property::new(name, data_type).with_cardinality(cardinality);
         if self == Seen::Mixed { property.of_kind(ValueKind::Json) } else { property }
     }
+}
+
+/// Whether 64 bits hold the nanoseconds of every moment of the year that a text begins with.
+fn counts_in_nanoseconds(text: &str) -> bool {
+    let (year, rest) = text.split_at_checked(4).unwrap_or_default();
+    rest.starts_with('-') && year.parse::<u16>().is_ok_and(|year| (1678..=2261).contains(&year))
 }
 
 /// Properties in the order in which they were found.

@@ -205,7 +205,7 @@ fn the_format_is_named_wherever_formats_are() {
     home.with_text();
     let listed = home.json(&["formats"]);
     let listed = listed.as_array().unwrap();
-    assert_eq!(listed.len(), 13);
+    assert_eq!(listed.len(), 31);
     assert_eq!(listed.last().unwrap()["names"][0], "NAME.seventh");
     assert!(home.does(&["convert", "--help"]).contains("seventh"));
     std::fs::rename(home.path("a.seventh"), home.path("a")).unwrap();

@@ -1,4 +1,4 @@
-//! Writes CX2 as Cytoscape and NDEx read it.
+//! Writes CX2 as its specification says.
 
 use isomorph_error::{Result, Rule};
 use isomorph_model::{Graph, Property, ValueKind, json};

@@ -1,4 +1,4 @@
-//! Writes GEXF 1.2, which Gephi, NetworkX and Cytoscape read.
+//! Writes GEXF 1.2, which NetworkX reads.
 
 use isomorph_error::{Error, Result};
 use isomorph_model::{Direction, Graph, Property, ValueKind, json};

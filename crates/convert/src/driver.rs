@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use isomorph_error::{Error, Findings, Result, Rule};
+use isomorph_error::{Error, Finding, Findings, Result, Rule};
 use isomorph_model::capability::Capability;
 use isomorph_model::faces::QuadSink;
 use isomorph_model::{Graph, Sink, Source, Written};
@@ -223,6 +223,11 @@ pub trait Driver: Send + Sync {
     /// of plans.
     fn recognised(&self, _native: &dyn Source) -> Vec<(String, String)> {
         Vec::new()
+    }
+
+    /// Rows that opening set aside because they are wrong, as `--lenient` asks.
+    fn set_aside<'a>(&self, _native: &'a dyn Source) -> &'a [Finding] {
+        &[]
     }
 
     /// What opening dropped, one line each.

@@ -9,14 +9,19 @@ mod capability;
 mod cells;
 mod conventions;
 mod keys;
+mod lenient;
 pub mod neo4j;
 mod open;
+mod opened_files;
+mod parts;
 mod plain;
+mod reading;
 pub mod rules;
 mod source;
 pub mod sql;
 mod survey;
 mod table;
+mod workbook;
 mod write;
 
 use isomorph_error::{Kind, Result};
@@ -26,6 +31,7 @@ use isomorph_tables::Encoding;
 pub use capability::{CSV, JSON, NEO4J, TYPED, holds};
 pub use open::{MAPPING, OpenOptions, Tables, is_mapping};
 pub use plain::PlainTable;
+pub use workbook::is_workbook;
 pub use write::{TablesWriter, WriteOptions};
 
 /// What tables are, as far as names and first lines tell.
@@ -42,6 +48,10 @@ pub struct Detected {
 /// # Errors
 /// When the location cannot be read.
 pub fn detect(location: &Location) -> Result<Option<Detected>> {
+    if is_workbook(location.file_name()) && !location.as_path().is_some_and(std::path::Path::is_dir) {
+        let begins = workbook::begins(&isomorph_storage::Blob::open(location)?)?;
+        return Ok(begins.then_some(Detected { encoding: Encoding::Csv, neo4j: false }));
+    }
     let of = |found: open::Found| {
         let encoding = found.script.tables.first()?.encoding;
         Some(Detected { encoding, neo4j: neo4j::is_meant(&found.script) })

@@ -1,20 +1,22 @@
 //! Opens tables as a graph: by a mapping file, or by a convention.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use arrow_schema::DataType;
-use isomorph_error::{Error, Findings, Kind, Result};
+use isomorph_error::{Error, Finding, Findings, Kind, Result};
 use isomorph_model::{Direction, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property};
-use isomorph_storage::{Budget, Location, Root, Scratch, check_relative, limits};
+use isomorph_storage::{Blob, Budget, Location, Root, Scratch, check_relative, limits};
 
 use crate::conventions::kept_type;
 use crate::keys::Keys;
 use crate::neo4j;
+use crate::parts;
 use crate::source::label_column;
 use crate::sql::{Edge, ExternalTable, Properties, Script, TableOptions, Vertex, parse};
 use crate::survey::RELATIONS;
-use crate::table::{Table, unread};
+use crate::table::{Declared, Table, unread};
+use crate::workbook;
 
 /// The name of the mapping file that is written beside tables.
 pub const MAPPING: &str = "graph.pgq";
@@ -30,6 +32,8 @@ const LABELS: usize = 1_000;
 pub struct OpenOptions {
     /// Whether a mapping file may name files outside its directory.
     pub allow_outside: bool,
+    /// Whether rows that are wrong are set aside.
+    pub lenient: bool,
     /// Memory for keys.
     pub budget: Budget,
     /// Temporary files.
@@ -38,7 +42,7 @@ pub struct OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        OpenOptions { allow_outside: false, budget: Budget::of_this_machine(), scratch: None }
+        OpenOptions { allow_outside: false, lenient: false, budget: Budget::of_this_machine(), scratch: None }
     }
 }
 
@@ -60,6 +64,8 @@ pub struct Tables {
     pub(crate) edges: Vec<Edges>,
     pub(crate) keys: Vec<OnceLock<Keys>>,
     pub(crate) options: OpenOptions,
+    /// Rows that are set aside.
+    pub(crate) rejected: Vec<Finding>,
     recognised: Vec<(String, String)>,
     /// What is read in part.
     pub(crate) findings: Findings,
@@ -96,6 +102,8 @@ pub(crate) struct Found {
     pub file: Option<String>,
     /// What was recognised, and by what.
     pub recognised: Vec<(String, String)>,
+    /// Tables that are no files of their own, by what the mapping calls their location: the sheets of a workbook.
+    pub sheets: Vec<(String, Blob)>,
 }
 
 /// Whether a name is that of a mapping file.
@@ -119,6 +127,9 @@ fn find_or_draft(location: &Location, draft: bool) -> Result<Option<Found>> {
         let directory =
             location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
         return read(Root::open(&directory)?, name).map(Some);
+    }
+    if workbook::is_workbook(&name) && !location.as_path().is_some_and(std::path::Path::is_dir) {
+        return of_workbook(location, &name, draft);
     }
     if !location.scheme().has_listing() {
         return Ok(None);
@@ -145,13 +156,38 @@ fn find_or_draft(location: &Location, draft: bool) -> Result<Option<Found>> {
     }
 }
 
+/// The mapping that the sheets of a workbook have by a convention.
+fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Found>> {
+    let directory =
+        location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
+    let blob = Blob::open(location)?;
+    if !workbook::begins(&blob)? {
+        return Ok(None);
+    }
+    let (files, blobs): (Vec<_>, Vec<_>) = workbook::sheets(name, &blob)?.into_iter().unzip();
+    let sheets: Vec<(String, Blob)> = files.iter().map(|file| file.name.clone()).zip(blobs).collect();
+    let names: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();
+    let Some((script, mut recognised)) = crate::conventions::guess_of(&files, Vec::new(), draft)? else {
+        let what = format!("no convention makes a graph of the sheets {}", names.join(", "));
+        return Err(Error::unsupported(what)
+            .at(location.to_string())
+            .hint("call the sheets nodes and edges, with columns id, source and target")
+            .hint(format!(
+                "write a mapping file, graph.pgq: LOCATION '{name}#{}'",
+                names.first().unwrap_or(&"SHEET")
+            )));
+    };
+    recognised.insert(0, ("workbook".to_owned(), format!("{name}: {}", names.join(", "))));
+    Ok(Some(Found { root: Root::open(&directory)?, script, file: None, recognised, sheets }))
+}
+
 fn read(root: Root, name: String) -> Result<Found> {
     let bytes = root.read(&name, limits::MANIFEST_BYTES)?;
     let text = std::str::from_utf8(&bytes)
         .map_err(|_| Error::broken(&crate::rules::MAPPING, "the file is not UTF-8").at(name.as_str()))?;
     let script = parse(text, &name)?;
     let recognised = vec![("tables".to_owned(), format!("by the mapping file {name}"))];
-    Ok(Found { root, script, file: Some(name), recognised })
+    Ok(Found { root, script, file: Some(name), recognised, sheets: Vec::new() })
 }
 
 impl Tables {
@@ -179,7 +215,20 @@ impl Tables {
                 .hint("write a mapping file, graph.pgq: CREATE EXTERNAL TABLE …, CREATE PROPERTY GRAPH …")
         })?;
         let findings = Findings::keeping(8);
-        Opening { found, options, opened: Vec::new(), by_name: HashMap::new(), findings }.open()
+        let lenient = options.lenient;
+        let mut tables = Opening { found, options, opened: Vec::new(), by_name: HashMap::new(), findings }.open()?;
+        if lenient {
+            tables.set_aside()?;
+            for one in &tables.rejected {
+                tables.findings.push(one.rule, one.message.clone(), one.place.clone());
+            }
+        }
+        Ok(tables)
+    }
+
+    /// The rows that are set aside, see [`OpenOptions::lenient`].
+    pub fn rejected(&self) -> &[Finding] {
+        &self.rejected
     }
 
     /// What was recognised, and by what: a line each, subject and fact.
@@ -199,13 +248,9 @@ impl Tables {
 
     /// The size of all files, in bytes, and their number.
     pub(crate) fn size(&self) -> (u64, u64) {
-        let files: BTreeSet<&str> = self.tables.iter().map(|table| table.blob.name()).collect();
-        let bytes = files
-            .iter()
-            .filter_map(|name| self.tables.iter().find(|table| table.blob.name() == *name))
-            .map(|table| table.blob.size())
-            .sum();
-        (bytes, files.len() as u64 + u64::from(self.mapping.is_some()))
+        let parts = self.tables.iter().flat_map(|table| &table.files);
+        let files: BTreeMap<&str, u64> = parts.map(|part| (part.blob.name(), part.blob.size())).collect();
+        (files.values().sum(), files.len() as u64 + u64::from(self.mapping.is_some()))
     }
 }
 
@@ -284,6 +329,7 @@ impl Opening {
             edges,
             keys,
             options: self.options,
+            rejected: Vec::new(),
             recognised,
             findings: self.findings,
             mapping,
@@ -303,7 +349,7 @@ impl Opening {
             let read: HashSet<usize> = of_nodes.chain(of_edges).collect();
             let others = table.columns.iter().enumerate().filter(|(at, own)| own.undeclared && !read.contains(at));
             let others: Vec<String> = others.map(|(_, own)| own.name.clone()).collect();
-            unread(&mut self.findings, &others, &table.blob, &table.name);
+            unread(&mut self.findings, &others, table.place(), &table.name);
         }
     }
 
@@ -322,30 +368,76 @@ impl Opening {
         }
         let declared = declared(name, at, script, file)?;
         let options = TableOptions::of(declared, file)?;
-        let blob = self.blob(declared, file)?;
-        let table = Table::open(declared, options, blob, known, keys, file, &mut self.findings)?;
+        let blobs = self.blobs(declared, &options, file)?;
+        let declared = Declared { table: declared, options, file, lenient: self.options.lenient };
+        let table = Table::open(declared, blobs, (known, keys), &mut self.findings)?;
         let at = self.opened.len();
         self.opened.push(table);
         self.by_name.insert(name.to_owned(), at);
         Ok(at)
     }
 
-    /// The file of a table. A name that leaves the directory of the mapping file is followed only where that is allowed.
-    fn blob(&self, declared: &ExternalTable, file: &str) -> Result<isomorph_storage::Blob> {
-        let location = declared.location.strip_prefix("./").unwrap_or(&declared.location);
-        let is_inside = check_relative(location).is_ok();
+    /// The files of a table: those that its location says, and those that an option adds.
+    fn blobs(&mut self, declared: &ExternalTable, options: &TableOptions, file: &str) -> Result<Vec<Blob>> {
+        let mut all = Vec::new();
+        for location in std::iter::once(&declared.location).chain(&options.parts) {
+            let location = location.strip_prefix("./").unwrap_or(location);
+            self.open_workbook(location)?;
+            let of_sheet = self.found.sheets.iter().find(|(name, _)| name == location);
+            match of_sheet {
+                Some((_, sheet)) => all.push(sheet.clone()),
+                None => self.find_blobs(declared, location, file, &mut all)?,
+            }
+        }
+        Ok(all)
+    }
+
+    /// Reads the sheets of a workbook of which a location names one, `people.xlsx#Sheet1`, once.
+    fn open_workbook(&mut self, location: &str) -> Result<()> {
+        let Some((name, _)) = location.split_once('#').filter(|(name, _)| workbook::is_workbook(name)) else {
+            return Ok(());
+        };
+        let is_open =
+            self.found.sheets.iter().any(|(known, _)| known.split_once('#').is_some_and(|(own, _)| own == name));
+        if !is_open && check_relative(name).is_ok() {
+            let sheets = workbook::sheets(name, &self.found.root.file(name)?)?;
+            self.found.sheets.extend(sheets.into_iter().map(|(file, blob)| (file.name, blob)));
+        }
+        Ok(())
+    }
+
+    /// The files at one location. A name that leaves the directory of the mapping file is followed only where that is allowed.
+    fn find_blobs(&self, declared: &ExternalTable, location: &str, file: &str, all: &mut Vec<Blob>) -> Result<()> {
+        let root = &self.found.root;
+        let is_inside = check_relative(location.trim_end_matches('/')).is_ok();
         if is_inside {
-            match self.found.root.file(location) {
+            let is_several = location.ends_with('/') || parts::is_pattern(location);
+            let one = if is_several { None } else { Some(root.file(location)) };
+            let names = match &one {
+                None => Some(parts::named(root, location, declared.encoding)?),
+                Some(Err(error)) if matches!(error.kind(), Kind::NotFound | Kind::Malformed) => {
+                    parts::named(root, location, declared.encoding).ok()
+                }
+                Some(_) => None,
+            };
+            if let Some(names) = names {
+                all.extend(names.iter().map(|name| root.file(name)).collect::<Result<Vec<_>>>()?);
+                return Ok(());
+            }
+            match one.unwrap_or_else(|| root.file(location)) {
                 Err(error) if error.kind() == Kind::NotFound => {
                     return Err(declared.at.error(file, format!("the table {} has no file {location}", declared.name)));
                 }
                 Err(error)
                     if error.broken_rule() == Some(&isomorph_storage::PATH_ESCAPE) && self.options.allow_outside => {}
-                found => return found,
+                found => {
+                    all.push(found?);
+                    return Ok(());
+                }
             }
         }
         if matches!(location, "." | "") || location.ends_with('/') {
-            let what = format!("the table {} is a directory: tables are single files", declared.name);
+            let what = format!("the location of the table {} is a directory that is not below this one", declared.name);
             return Err(declared.at.error(file, what).hint("LOCATION 'people.csv'"));
         }
         if !self.options.allow_outside {
@@ -358,7 +450,8 @@ impl Opening {
             Some(directory) => Location::from_path(&directory.join(location)),
             None => Location::parse(location)?,
         };
-        isomorph_storage::Blob::open(&place)
+        all.push(Blob::open(&place)?);
+        Ok(())
     }
 
     fn vertex(&mut self, vertex: &Vertex, script: &Script, file: &str) -> Result<(NodeType, Nodes)> {
@@ -468,7 +561,7 @@ impl Opening {
             self.found.recognised.push((edge.label.clone(), what));
         }
         if let Some(column) = several.filter(|_| table.relations.is_empty() && table.rows > 0) {
-            let place = table.blob.place().in_field(&table.columns[column].name);
+            let place = table.place().in_field(&table.columns[column].name);
             return Err(Error::broken(&crate::rules::RELATION, "no row names a relation").at(place));
         }
         Ok(match several.filter(|_| !table.relations.is_empty()) {
@@ -518,7 +611,7 @@ fn properties(
             false => {
                 let what = format!("columns of type {} are not read from tables", own.ty.data_type);
                 Err(Error::unsupported(what)
-                    .at(table.blob.place().in_field(&own.name))
+                    .at(table.place().in_field(&own.name))
                     .hint("write the column as text or JSON, or leave it out of PROPERTIES"))
             }
         }
@@ -572,7 +665,7 @@ fn vocabulary(table: &Table, column: usize) -> Result<LabelVocabulary> {
     };
     if !is_text(&table.columns[column].ty.data_type) {
         let what = format!("labels are text, and {} is not", table.columns[column].name);
-        return Err(Error::usage(what).at(table.blob.place()));
+        return Err(Error::usage(what).at(table.place()));
     }
     for piece in table.pieces() {
         let mut reading = table.read(&piece, &[column], isomorph_tables::BATCH_ROWS)?;

@@ -51,7 +51,7 @@ impl PlainTable {
             {
                 options.csv.separator = delimiter;
             }
-            let found = survey(&blob, encoding, &options, None)?;
+            let found = survey(&[(blob.clone(), options.clone())], encoding, None)?;
             let columns = found.columns.iter();
             json = columns.filter(|(_, ty)| ty.kind == ValueKind::Json).map(|(name, _)| name.clone()).collect();
             options.raw_json.clone_from(&json);

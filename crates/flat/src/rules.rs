@@ -18,9 +18,16 @@ isomorph_error::rules! {
     MAPPING "FLAT-MAPPING" Error
         "a mapping file declares tables with CREATE EXTERNAL TABLE and one graph with CREATE PROPERTY GRAPH, and names only columns that the tables have",
         "correct the place that is named; isomorph import init DIRECTORY writes such a file";
+    /// Files of a table that are not alike.
+    PARTS "FLAT-PARTS" Error "all files of a table have the same columns",
+        "write the column into every file, or read the files as tables of their own";
     /// An edge without a relation.
     RELATION "FLAT-RELATION" Error "every row has a text in the column that names relations",
         "name the relation, or leave the option isomorph.relation out";
+    /// A workbook that is none, or a sheet that is no table.
+    WORKBOOK "FLAT-WORKBOOK" Error
+        "a workbook is a sound file of Excel or OpenDocument, and each of its sheets has the names of its columns in its first row",
+        "correct the cell that is named; delete sheets that are no tables, or save them in another workbook";
     /// Numbers of rows that are not.
     ROW "FLAT-ROW" Error "a key that counts rows counts them from 0, without gaps", "remove the option isomorph.key";
 }

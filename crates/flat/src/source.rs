@@ -18,8 +18,9 @@ use isomorph_tables::Encoding;
 
 use crate::keys::Keys;
 use crate::open::{Edges, Nodes, Tables};
+use crate::reading::Reading;
 use crate::rules;
-use crate::table::{Reading, Table};
+use crate::table::Table;
 
 /// Rows of a batch, at most.
 const ROWS: usize = 1 << 16;

@@ -25,7 +25,8 @@ pub(crate) const RELATIONS: usize = 100;
 pub(crate) struct Found {
     /// Names and types of columns.
     pub columns: Vec<(String, ColumnType)>,
-    pub rows: u64,
+    /// The number of rows in each file.
+    pub rows: Vec<u64>,
     /// The values of the column that names relations, and in how many rows each stands.
     pub relations: Vec<(String, u64)>,
 }
@@ -54,12 +55,12 @@ impl Relations {
     }
 }
 
-/// Reads a text once.
+/// Reads the texts of a table once, each with its options.
 ///
 /// # Errors
-/// When it cannot be read.
-pub(crate) fn survey(blob: &Blob, encoding: Encoding, read: &ReadOptions, relation: Option<&str>) -> Result<Found> {
-    if encoding == Encoding::JsonLines { of_json(blob, relation) } else { of_csv(blob, read, relation) }
+/// When they cannot be read, or have different columns.
+pub(crate) fn survey(files: &[(Blob, ReadOptions)], encoding: Encoding, relation: Option<&str>) -> Result<Found> {
+    if encoding == Encoding::JsonLines { of_json(files, relation) } else { of_csv(files, relation) }
 }
 
 /// The names of the columns of a CSV file.
@@ -76,28 +77,50 @@ pub(crate) fn header(blob: &Blob, read: &ReadOptions) -> Result<Vec<String>> {
     Ok(reader.schema().fields().iter().map(|field| field.name().clone()).collect())
 }
 
-fn of_csv(blob: &Blob, read: &ReadOptions, relation: Option<&str>) -> Result<Found> {
-    let names = header(blob, read)?;
+fn of_csv(files: &[(Blob, ReadOptions)], relation: Option<&str>) -> Result<Found> {
+    let Some((first, read)) = files.first() else { return Err(Error::usage("a table has no files")) };
+    let names = header(first, read)?;
     let fields: Vec<Field> = names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
-    let options = ReadOptions { schema: Some(Arc::new(Schema::new(fields))), ..read.clone() };
-    let reader = TableReader::open(blob.clone(), Encoding::Csv, &options)?;
+    let schema = Arc::new(Schema::new(fields));
     let relation = relation.and_then(|name| names.iter().position(|own| own == name));
-    let (mut guesses, mut relations, mut rows) = (vec![TypeGuess::default(); names.len()], Relations::default(), 0);
-    for batch in reader.batches(&Selection::all())? {
-        let batch = batch?;
-        rows += batch.num_rows() as u64;
-        for (at, (guess, column)) in guesses.iter_mut().zip(batch.columns()).enumerate() {
-            column.as_string::<i32>().iter().flatten().for_each(|text| guess.see(text));
-            if relation == Some(at) {
-                relations.see(column.as_ref());
+    let (mut guesses, mut relations) = (vec![TypeGuess::default(); names.len()], Relations::default());
+    let mut all = Vec::with_capacity(files.len());
+    for (blob, read) in files {
+        same_columns(&names, &header(blob, read)?, blob)?;
+        let options = ReadOptions { schema: Some(Arc::clone(&schema)), ..read.clone() };
+        let reader = TableReader::open(blob.clone(), Encoding::Csv, &options)?;
+        let mut rows = 0;
+        for batch in reader.batches(&Selection::all())? {
+            let batch = batch?;
+            rows += batch.num_rows() as u64;
+            for (at, (guess, column)) in guesses.iter_mut().zip(batch.columns()).enumerate() {
+                column.as_string::<i32>().iter().flatten().for_each(|text| guess.see(text));
+                if relation == Some(at) {
+                    relations.see(column.as_ref());
+                }
             }
         }
+        all.push(rows);
     }
     let columns = names.into_iter().zip(&guesses).enumerate().map(|(at, (name, guess))| {
         let data_type = if relation == Some(at) { DataType::Utf8 } else { guess.data_type() };
         (name, ColumnType::plain(data_type))
     });
-    Ok(Found { columns: columns.collect(), rows, relations: relations.finish() })
+    Ok(Found { columns: columns.collect(), rows: all, relations: relations.finish() })
+}
+
+/// Fails where a file of a table has other columns than the first one.
+///
+/// # Errors
+/// [`crate::rules::PARTS`] with the first column that is missing, or in excess.
+pub(crate) fn same_columns(names: &[String], others: &[String], blob: &Blob) -> Result<()> {
+    let odd = |these: &[String], those: &[String]| these.iter().find(|name| !those.contains(name)).cloned();
+    let what = match (odd(names, others), odd(others, names)) {
+        (Some(name), _) => format!("the file has no column {name:?}, which the first file of the table has"),
+        (None, Some(name)) => format!("the file has a column {name:?}, which the first file of the table has not"),
+        (None, None) => return Ok(()),
+    };
+    Err(Error::broken(&crate::rules::PARTS, what).at(blob.place()))
 }
 
 /// What the values of a JSON key are.
@@ -195,48 +218,66 @@ pub(crate) fn object(line: &[u8]) -> Result<&str> {
 /// The longest line, in bytes.
 pub(crate) const LINE: u64 = 64 << 20;
 
-fn of_json(blob: &Blob, relation: Option<&str>) -> Result<Found> {
-    let mut input = BufReader::new(PackedFile::of(blob.clone())?.reader()?);
-    let (mut order, mut kinds) = (Vec::<String>::new(), HashMap::<String, Kinds>::new());
-    let mut members = Members::default();
-    let (mut relations, mut rows, mut line, mut text) = (Relations::default(), 0, 0u64, Vec::new());
-    loop {
-        text.clear();
-        line += 1;
-        let place = || blob.place().line(line);
-        let read = (&mut input).take(LINE + 1).read_until(b'\n', &mut text);
-        if read.map_err(|error| Error::from(error).at(place()))? == 0 {
-            break;
-        }
-        if text.len() as u64 > LINE {
-            return Err(Error::new(Kind::TooLarge, format!("the line has more than {LINE} bytes")).at(place()));
-        }
-        let bytes = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text).trim_ascii();
-        if bytes.is_empty() {
-            continue;
-        }
-        let object = object(bytes).map_err(|error| error.at(place()))?;
-        rows += 1;
-        let seen = members.read(object, |name, value| {
-            if relation == Some(name)
-                && let Json::Text(text) = isomorph_model::json::value(value)?
-            {
-                relations.see(&arrow_array::StringArray::from(vec![&*text]));
-            }
-            if let Some(known) = kinds.get_mut(name) {
-                return known.see(value);
-            }
-            order.push(name.to_owned());
-            kinds.entry(name.to_owned()).or_default().see(value)
-        });
-        seen.map_err(|error| Error::broken(&JSON_RECORD, error.message().to_owned()).at(place()))?;
-        if order.len() > isomorph_storage::limits::COLUMNS {
-            return Err(Error::new(Kind::TooLarge, "the lines have too many different keys").at(place()));
-        }
-    }
+/// The keys of JSON lines in the order in which they were found, and what their values are.
+#[derive(Default)]
+struct Keys {
+    order: Vec<String>,
+    kinds: HashMap<String, Kinds>,
+    relations: Relations,
+}
+
+fn of_json(files: &[(Blob, ReadOptions)], relation: Option<&str>) -> Result<Found> {
+    let mut keys = Keys::default();
+    let rows = files.iter().map(|(blob, _)| keys.read(blob, relation)).collect::<Result<_>>()?;
+    let Keys { order, kinds, relations } = keys;
     let columns = order.into_iter().map(|name| {
         let ty = kinds.get(&name).map_or_else(|| ColumnType::plain(DataType::Utf8), Kinds::column);
         (name, ty)
     });
     Ok(Found { columns: columns.collect(), rows, relations: relations.finish() })
+}
+
+impl Keys {
+    /// Reads a file; returns the number of its lines.
+    fn read(&mut self, blob: &Blob, relation: Option<&str>) -> Result<u64> {
+        let Keys { order, kinds, relations } = self;
+        let mut input = BufReader::new(PackedFile::of(blob.clone())?.reader()?);
+        let mut members = Members::default();
+        let (mut rows, mut line, mut text) = (0, 0u64, Vec::new());
+        loop {
+            text.clear();
+            line += 1;
+            let place = || blob.place().line(line);
+            let read = (&mut input).take(LINE + 1).read_until(b'\n', &mut text);
+            if read.map_err(|error| Error::from(error).at(place()))? == 0 {
+                break;
+            }
+            if text.len() as u64 > LINE {
+                return Err(Error::new(Kind::TooLarge, format!("the line has more than {LINE} bytes")).at(place()));
+            }
+            let bytes = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text).trim_ascii();
+            if bytes.is_empty() {
+                continue;
+            }
+            let object = object(bytes).map_err(|error| error.at(place()))?;
+            rows += 1;
+            let seen = members.read(object, |name, value| {
+                if relation == Some(name)
+                    && let Json::Text(text) = isomorph_model::json::value(value)?
+                {
+                    relations.see(&arrow_array::StringArray::from(vec![&*text]));
+                }
+                if let Some(known) = kinds.get_mut(name) {
+                    return known.see(value);
+                }
+                order.push(name.to_owned());
+                kinds.entry(name.to_owned()).or_default().see(value)
+            });
+            seen.map_err(|error| Error::broken(&JSON_RECORD, error.message().to_owned()).at(place()))?;
+            if order.len() > isomorph_storage::limits::COLUMNS {
+                return Err(Error::new(Kind::TooLarge, "the lines have too many different keys").at(place()));
+            }
+        }
+        Ok(rows)
+    }
 }

@@ -1,11 +1,14 @@
 //! A table in a file: its columns, as they are stored and as they are shown.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
+use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Findings, Kind, Place, Result, did_you_mean};
 use isomorph_model::{Property, ValueKind};
 use isomorph_storage::{Blob, limits};
@@ -14,7 +17,7 @@ use isomorph_tables::{Batches, CsvDialect, Encoding, ReadOptions, Selection, Tab
 
 use crate::cells::{Split, integers, split};
 use crate::sql::{Column, ColumnType, ExternalTable, TableOptions};
-use crate::survey::{Found, header, survey};
+use crate::survey::{Found, header, same_columns, survey};
 
 /// An opened table.
 pub(crate) struct Table {
@@ -22,15 +25,35 @@ pub(crate) struct Table {
     pub name: String,
     /// What the mapping says of it.
     pub options: TableOptions,
-    /// Its file.
-    pub blob: Blob,
+    /// Its files, in their order; at least one.
+    pub files: Vec<TablePart>,
     pub encoding: Encoding,
-    reader: TableReader,
     pub columns: Vec<TableColumn>,
     pub rows: u64,
     /// The values of the column of relations, where there is one, and their numbers of rows.
     pub relations: Vec<(String, u64)>,
     by_name: HashMap<String, usize>,
+    /// Rows of the files that are left out, in their order.
+    left_out: Vec<u64>,
+}
+
+/// A table as it is declared in a mapping file.
+pub(crate) struct Declared<'a> {
+    pub table: &'a ExternalTable,
+    pub options: TableOptions,
+    /// The mapping file.
+    pub file: &'a str,
+    /// Whether cells that do not have their type are found one by one.
+    pub lenient: bool,
+}
+
+/// A file of a table.
+pub(crate) struct TablePart {
+    pub blob: Blob,
+    pub reader: TableReader,
+    /// The row of the table that is its first one, and the number of its rows.
+    pub first: u64,
+    pub rows: u64,
 }
 
 /// A column of a table.
@@ -43,23 +66,29 @@ pub(crate) struct TableColumn {
     pub required: bool,
     /// Whether the mapping declares other columns of the table, but not this one.
     pub undeclared: bool,
-    stored: Stored,
+    pub stored: Stored,
+    /// The integers that it may have, and what such an integer is called.
+    pub range: Option<(RangeInclusive<i64>, &'static str)>,
 }
 
 /// How the cells of a column are stored.
 #[derive(Debug, Clone)]
-enum Stored {
+pub(crate) enum Stored {
     /// As they are shown.
     AsShown,
     /// As texts that become lists.
     Lists(Split),
     /// As texts that are the integers of keys.
     Keys,
+    /// As the texts of other columns, one after another.
+    Joined(Vec<usize>),
+    /// As texts, because some may not be of the type.
+    Parsed,
 }
 
 impl TableColumn {
     fn new(name: String, ty: ColumnType, required: bool) -> Self {
-        TableColumn { name, ty, required, undeclared: false, stored: Stored::AsShown }
+        TableColumn { name, ty, required, undeclared: false, stored: Stored::AsShown, range: None }
     }
 
     /// Whether a mapping file can say its type.
@@ -79,30 +108,22 @@ impl TableColumn {
 }
 
 impl Table {
-    /// Opens the file of `declared`. A text whose columns are not declared is read once, to find their types; any other text to count its
+    /// Opens the files of `declared`. A text whose columns are not declared is read once, to find their types; any other text to count its
     /// rows. `keys` are columns with keys, of which the types are integers or text, and `known` the types of those that other tables decide.
     /// What is read in part is added to `findings`.
     ///
     /// # Errors
     /// When the file cannot be read, or has other columns than those that are declared.
     pub fn open(
-        declared: &ExternalTable,
-        options: TableOptions,
-        blob: Blob,
-        known: &HashMap<String, DataType>,
-        keys: &[String],
-        file: &str,
+        declared: Declared<'_>,
+        blobs: Vec<Blob>,
+        (known, keys): (&HashMap<String, DataType>, &[String]),
         findings: &mut Findings,
     ) -> Result<Table> {
+        let Declared { table: declared, mut options, file, lenient } = declared;
         let encoding = declared.encoding;
-        let mut options = options;
-        let mut read = ReadOptions {
-            packed: true,
-            csv: dialect(declared, &options, &blob)?,
-            refuse_zones: true,
-            embedded_types: true,
-            ..ReadOptions::default()
-        };
+        let mut files = readings(declared, &options, blobs)?;
+        let blob = files.first().map(|(blob, _)| blob.clone()).ok_or_else(|| Error::usage("a table has no files"))?;
         let missing = |name: &str, of: &Schema| {
             let names: Vec<&str> = of.fields().iter().map(|field| field.name().as_str()).collect();
             let near = did_you_mean(name, names.iter().copied());
@@ -118,10 +139,13 @@ impl Table {
         if encoding.is_text() {
             if columns.is_empty() {
                 let wanted = options.relation.as_deref();
-                let Found { columns: found, rows, relations } = survey(&blob, encoding, &read, wanted)?;
+                let Found { columns: found, rows, relations } = survey(&files, encoding, wanted)?;
                 columns = found.into_iter().map(|(name, ty)| TableColumn::new(name, ty, false)).collect();
                 counted = Some((rows, relations));
                 for column in &mut columns {
+                    if let Some((_, data_type)) = declared.hints.cells.iter().find(|(name, _)| *name == column.name) {
+                        column.ty = ColumnType::plain(data_type.clone());
+                    }
                     let is_key = keys.contains(&column.name);
                     if is_key && !column.ty.data_type.is_integer() {
                         column.ty = ColumnType::plain(DataType::Utf8);
@@ -145,14 +169,24 @@ impl Table {
                 let is_other = |name: &String| !names.contains(name.as_str());
                 if encoding == Encoding::JsonLines {
                     let Found { columns: found, rows, relations } =
-                        survey(&blob, encoding, &read, options.relation.as_deref())?;
+                        survey(&files, encoding, options.relation.as_deref())?;
                     counted = Some((rows, relations));
                     others = found.into_iter().map(|(name, _)| name).filter(is_other).collect();
-                } else if read.csv.names.is_none() {
-                    others = header(&blob, &read)?.into_iter().filter(is_other).collect();
+                } else {
+                    for (blob, read) in files.iter().filter(|(_, read)| read.csv.names.is_none()) {
+                        let more = header(blob, read)?.into_iter().filter(is_other);
+                        others.extend(more.filter(|name| !others.contains(name)).collect::<Vec<_>>());
+                    }
                 }
             }
             if encoding == Encoding::Csv {
+                let is_parsed = lenient && !declared.columns.is_empty();
+                let plain = |column: &&mut TableColumn| matches!(column.stored, Stored::AsShown);
+                for column in
+                    columns.iter_mut().filter(plain).filter(|own| is_parsed && own.ty.data_type != DataType::Utf8)
+                {
+                    column.stored = Stored::Parsed;
+                }
                 for column in &mut columns {
                     if let DataType::List(item) = &column.ty.data_type {
                         column.stored = Stored::Lists(Split::new(item.data_type(), options.array_delimiter)?);
@@ -161,15 +195,24 @@ impl Table {
             }
             if encoding == Encoding::JsonLines {
                 let raw = columns.iter().filter(|column| column.ty.kind == ValueKind::Json);
-                read.raw_json = raw.map(|column| column.name.clone()).collect();
+                let raw: Vec<String> = raw.map(|column| column.name.clone()).collect();
+                files.iter_mut().for_each(|(_, read)| read.raw_json.clone_from(&raw));
             }
-            read.schema = Some(Arc::new(stored(&columns)));
-        } else if !columns.is_empty() {
-            read.schema = Some(Arc::new(stored(&columns)));
         }
-        let reader = TableReader::open(blob.clone(), encoding, &read)?;
+        if encoding.is_text() || !columns.is_empty() {
+            let schema = Arc::new(stored(&columns));
+            files.iter_mut().for_each(|(_, read)| read.schema = Some(Arc::clone(&schema)));
+        }
+        let readers = readers(files, encoding)?;
+        let reader = readers.first().map(|part| &part.reader).ok_or_else(|| Error::usage("a table has no files"))?;
         if !encoding.is_text() {
             let own = reader.schema();
+            // A column that any of the files may have nulls in.
+            let nullable: HashSet<String> = readers
+                .iter()
+                .flat_map(|part| part.reader.schema().fields().iter().filter(|field| field.is_nullable()))
+                .map(|field| field.name().clone())
+                .collect();
             let there: HashSet<&str> = own.fields().iter().map(|field| field.name().as_str()).collect();
             if let Some(column) = columns.iter().find(|column| !there.contains(column.name.as_str())) {
                 return Err(missing(&column.name, own));
@@ -178,7 +221,7 @@ impl Table {
             let of = |field: &Arc<Field>| {
                 let said = all.get(field.name().as_str());
                 let ty = said.map_or_else(|| ColumnType::plain(field.data_type().clone()), |said| said.ty.clone());
-                let required = !field.is_nullable() || said.is_some_and(|said| said.required);
+                let required = !nullable.contains(field.name()) || said.is_some_and(|said| said.required);
                 let undeclared = !all.is_empty() && said.is_none();
                 TableColumn { undeclared, ..TableColumn::new(field.name().clone(), ty, required) }
             };
@@ -191,7 +234,22 @@ impl Table {
             options.directed = options.directed.or(directed.map(|column| column.name.clone()));
         }
         if !file.is_empty() {
-            unread(findings, &others, &blob, &declared.name);
+            unread(findings, &others, blob.place(), &declared.name);
+        }
+        if let Some(joined) = &options.joined {
+            let place = |name: &String| columns.iter().position(|column| column.name == *name);
+            let lost = || missing(joined.of.first().map_or("", String::as_str), &stored(&columns));
+            let of = joined.of.iter().map(place).collect::<Option<Vec<_>>>().ok_or_else(lost)?;
+            if of.iter().any(|at| columns[*at].ty.data_type != DataType::Utf8) {
+                let what = format!("the columns {} are joined, so they must be text", joined.of.join(", "));
+                return Err(declared.at.error(file, what));
+            }
+            let own = TableColumn::new(joined.column.clone(), ColumnType::plain(DataType::Utf8), false);
+            columns.push(TableColumn { stored: Stored::Joined(of), ..own });
+        }
+        for (name, range, called) in &declared.hints.ranges {
+            let own = columns.iter_mut().filter(|column| column.name == *name);
+            own.for_each(|column| column.range = Some((range.clone(), called)));
         }
         let mut by_name = HashMap::with_capacity(columns.len());
         for (at, column) in columns.iter().enumerate() {
@@ -200,13 +258,13 @@ impl Table {
         let mut table = Table {
             name: declared.name.clone(),
             options,
-            blob,
+            rows: readers.iter().map(|part| part.rows).sum(),
+            files: readers,
             encoding,
-            rows: reader.row_count().unwrap_or_default(),
-            reader,
             columns,
             relations: Vec::new(),
             by_name,
+            left_out: Vec::new(),
         };
         for option in [&table.options.labels, &table.options.relation, &table.options.directed].into_iter().flatten() {
             if table.find(option).is_none() {
@@ -214,7 +272,10 @@ impl Table {
             }
         }
         match counted {
-            Some((rows, relations)) => (table.rows, table.relations) = (rows, relations),
+            Some((rows, relations)) => {
+                table.relations = relations;
+                table.number(&rows);
+            }
             None => table.count()?,
         }
         Ok(table)
@@ -223,7 +284,7 @@ impl Table {
     /// The columns as a mapping file declares them.
     pub fn declared(&self) -> Vec<Column> {
         let column = |own: &TableColumn| Column { name: own.name.clone(), ty: own.ty.clone(), required: own.required };
-        self.columns.iter().map(column).collect()
+        self.columns.iter().filter(|own| !matches!(own.stored, Stored::Joined(_))).map(column).collect()
     }
 
     /// Counts rows and relations where nothing has said them.
@@ -233,16 +294,35 @@ impl Table {
             return Ok(());
         }
         let mut relations = crate::survey::Relations::default();
-        let mut rows = 0;
-        for batch in self.reader.batches(&Selection::all().columns(relation))? {
-            let batch = batch?;
-            rows += batch.num_rows() as u64;
-            if let Some(column) = batch.columns().first() {
-                relations.see(column.as_ref());
+        let mut counts = Vec::with_capacity(self.files.len());
+        for part in &self.files {
+            let mut rows = 0;
+            for batch in part.reader.batches(&Selection::all().columns(relation.clone()))? {
+                let batch = batch?;
+                rows += batch.num_rows() as u64;
+                if let Some(column) = batch.columns().first() {
+                    relations.see(column.as_ref());
+                }
             }
+            counts.push(rows);
         }
-        (self.rows, self.relations) = (rows, relations.finish());
+        self.relations = relations.finish();
+        self.number(&counts);
         Ok(())
+    }
+
+    /// Numbers the rows of all files, which have these numbers of rows.
+    fn number(&mut self, counts: &[u64]) {
+        self.rows = 0;
+        for (part, rows) in self.files.iter_mut().zip(counts) {
+            (part.first, part.rows) = (self.rows, *rows);
+            self.rows += rows;
+        }
+    }
+
+    /// Where the table is: its first file.
+    pub fn place(&self) -> Place {
+        self.files.first().map(|part| part.blob.place()).unwrap_or_default()
     }
 
     /// The position of a column: the one of this name, else the only one that differs in upper and lower case.
@@ -254,13 +334,60 @@ impl Table {
         near.next().filter(|_| near.next().is_none())
     }
 
-    /// Pieces of the file that can be read on their own, with their rows.
+    /// Pieces of the files that can be read on their own, with their rows.
     pub fn pieces(&self) -> Vec<Piece> {
-        let of = |group: usize| self.reader.rows_of_group(group).map(|rows| Piece { group: Some(group), rows });
-        match (0..self.reader.row_groups()).map(of).collect::<Option<Vec<_>>>() {
-            Some(pieces) => pieces.into_iter().filter(|piece| !piece.rows.is_empty()).collect(),
-            None => vec![Piece { group: None, rows: 0..self.rows }],
-        }
+        let of_part = |(at, part): (usize, &TablePart)| {
+            let of = |group: usize| {
+                let rows = part.reader.rows_of_group(group)?;
+                Some(self.piece(at, Some(group), part.first + rows.start..part.first + rows.end))
+            };
+            match (0..part.reader.row_groups()).map(of).collect::<Option<Vec<_>>>() {
+                Some(pieces) => pieces.into_iter().filter(|piece| !piece.rows.is_empty()).collect(),
+                None => vec![self.piece(at, None, part.first..part.first + part.rows)],
+            }
+        };
+        self.files.iter().enumerate().flat_map(of_part).collect()
+    }
+
+    fn piece(&self, part: usize, group: Option<usize>, stored: Range<u64>) -> Piece {
+        Piece { part, group, rows: self.shown_row(stored.start)..self.shown_row(stored.end), first: stored.start }
+    }
+
+    /// The number of a row of the files among those that are not left out.
+    pub fn shown_row(&self, stored: u64) -> u64 {
+        stored - self.left_out.partition_point(|row| *row < stored) as u64
+    }
+
+    /// The row of the files that is shown with this number.
+    fn stored_row(&self, shown: u64) -> u64 {
+        let mut row = shown;
+        self.left_out
+            .iter()
+            .take_while(|out| {
+                let is_before = **out <= row;
+                row += u64::from(is_before);
+                is_before
+            })
+            .for_each(drop);
+        row
+    }
+
+    /// Leaves out rows, as they are shown.
+    pub fn leave_out(&mut self, rows: &BTreeSet<u64>) {
+        let mut stored: Vec<u64> = rows.iter().map(|row| self.stored_row(*row)).collect();
+        stored.append(&mut self.left_out);
+        stored.sort_unstable();
+        self.left_out = stored;
+        self.rows = self.shown_row(self.files.last().map_or(0, |part| part.first + part.rows));
+    }
+
+    /// Which of `count` rows of the files are shown; all if there is no answer.
+    pub fn shown(&self, first: u64, count: usize) -> Option<BooleanArray> {
+        let end = first + count as u64;
+        let from = self.left_out.partition_point(|row| *row < first);
+        let to = self.left_out.partition_point(|row| *row < end);
+        let out = self.left_out.get(from..to).filter(|out| !out.is_empty())?;
+        Some((first..end).map(|row| Some(out.binary_search(&row).is_err())).collect())
     }
 
     /// Reads the columns at `positions` of a piece.
@@ -268,7 +395,11 @@ impl Table {
     /// # Errors
     /// When they cannot be read.
     pub fn read(&self, piece: &Piece, positions: &[usize], rows: usize) -> Result<Reading<'_>> {
-        let mut distinct: Vec<usize> = positions.to_vec();
+        let of = |at: &usize| match self.columns.get(*at).map(|column| &column.stored) {
+            Some(Stored::Joined(of)) => of.clone(),
+            _ => vec![*at],
+        };
+        let mut distinct: Vec<usize> = positions.iter().flat_map(of).collect();
         distinct.sort_unstable();
         distinct.dedup();
         let names = distinct.iter().filter_map(|at| self.columns.get(*at)).map(|column| column.name.clone());
@@ -276,15 +407,21 @@ impl Table {
         if let Some(group) = piece.group {
             selection = selection.row_groups(group..group + 1);
         }
-        let places = positions.iter().map(|at| distinct.binary_search(at).unwrap_or_default()).collect();
-        let batches = self.reader.batches(&selection)?;
-        Ok(Reading { table: self, batches, positions: positions.to_vec(), places, row: piece.rows.start })
+        let place = |at: usize| distinct.binary_search(&at).unwrap_or_default();
+        let places = positions.iter().map(|at| of(at).into_iter().map(place).collect()).collect();
+        let part = self.files.get(piece.part).ok_or_else(|| Error::usage("a table has no such file"))?;
+        let batches = part.reader.batches(&selection)?;
+        Ok(Reading::new(self, batches, positions.to_vec(), places, piece.first))
     }
 
     /// Where a row stands.
     pub fn place_of(&self, row: u64) -> Place {
-        let place = self.blob.place().row(row);
-        match self.reader.line_of(row) {
+        let row = self.stored_row(row);
+        let part = self.files.iter().rfind(|part| part.first <= row).or(self.files.first());
+        let Some(part) = part else { return Place::default().row(row) };
+        let row = row - part.first.min(row);
+        let place = part.blob.place().row(row);
+        match part.reader.line_of(row) {
             Ok(Some(line)) => place.line(line),
             _ => place,
         }
@@ -294,89 +431,29 @@ impl Table {
 /// A part of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
+    part: usize,
     group: Option<usize>,
-    pub rows: std::ops::Range<u64>,
-}
-
-/// Columns of a piece as they are read.
-pub(crate) struct Reading<'a> {
-    table: &'a Table,
-    batches: Batches,
-    positions: Vec<usize>,
-    /// For each position the column of a batch.
-    places: Vec<usize>,
-    row: u64,
-}
-
-impl Reading<'_> {
-    /// The next rows: the number of the first one, their count, and the columns in the order of the positions.
-    ///
-    /// # Errors
-    /// When they cannot be read, or a cell is none of its type.
-    pub fn next_batch(&mut self) -> Result<Option<(u64, usize, Vec<ArrayRef>)>> {
-        let batch = self.batches.next().transpose().map_err(|error| match error.broken_rule() == Some(&TIME_UNIT) {
-            true => error.hint(
-                "declare the column as TIMESTAMP(6) in a mapping file: isomorph import init DIRECTORY > graph.pgq",
-            ),
-            false => error,
-        });
-        let Some(batch) = batch? else { return Ok(None) };
-        let first = self.row;
-        self.row += batch.num_rows() as u64;
-        let columns = self.positions.iter().zip(&self.places);
-        let columns = columns.map(|(at, place)| self.column(&batch, *at, *place, first)).collect::<Result<_>>()?;
-        Ok(Some((first, batch.num_rows(), columns)))
-    }
-
-    fn column(&self, batch: &RecordBatch, at: usize, place: usize, first: u64) -> Result<ArrayRef> {
-        let lost = || Error::usage("a batch lacks a column");
-        let own = self.table.columns.get(at).ok_or_else(lost)?;
-        let column = batch.columns().get(place).ok_or_else(lost)?;
-        let at = |row: usize| self.table.place_of(first + row as u64).in_field(own.name.clone());
-        let column = match &own.stored {
-            Stored::AsShown => Arc::clone(column),
-            Stored::Lists(how) => {
-                split(column, how).map_err(|(row, reason)| Error::broken(&TEXT_VALUE, reason).at(at(row)))?
-            }
-            Stored::Keys => integers(column, &own.ty.data_type).map_err(|row| {
-                let text: String =
-                    column.as_string_opt::<i32>().map_or("", |texts| texts.value(row)).chars().take(40).collect();
-                let what = format!(
-                    "the edge ends in {text:?}, which is no key: the keys are integers, without zeros in front"
-                );
-                Error::broken(&crate::rules::END, what).at(at(row))
-            })?,
-        };
-        if own.required && column.null_count() > 0 {
-            let row = (0..column.len()).find(|row| column.is_null(*row)).unwrap_or_default();
-            return Err(Error::broken(&TEXT_VALUE, "a required value is missing").at(at(row)));
-        }
-        if own.ty.kind == ValueKind::Json {
-            let texts = column.as_string_opt::<i32>().into_iter().flat_map(|texts| texts.iter().enumerate());
-            for (row, text) in texts.filter_map(|(row, text)| Some((row, text?))) {
-                isomorph_model::json::check(text).map_err(|error| {
-                    Error::broken(&TEXT_VALUE, format!("the cell is declared as JSON: {}", error.message())).at(at(row))
-                })?;
-            }
-        }
-        Ok(column)
-    }
+    /// Its rows, without those that are left out.
+    pub rows: Range<u64>,
+    /// Its first row, as the files have them.
+    first: u64,
 }
 
 /// The schema as which a file is read.
 fn stored(columns: &[TableColumn]) -> Schema {
     let field = |column: &TableColumn| {
         let data_type = match column.stored {
-            Stored::Lists(_) | Stored::Keys => DataType::Utf8,
+            Stored::Lists(_) | Stored::Keys | Stored::Parsed => DataType::Utf8,
             Stored::AsShown => column.ty.data_type.clone(),
+            Stored::Joined(_) => return None,
         };
-        Field::new(&column.name, data_type, !column.required)
+        Some(Field::new(&column.name, data_type, !column.required))
     };
-    Schema::new(columns.iter().map(field).collect::<Vec<_>>())
+    Schema::new(columns.iter().filter_map(field).collect::<Vec<_>>())
 }
 
 /// Notes columns of a file that are not declared and so not read.
-pub(crate) fn unread(findings: &mut Findings, names: &[String], blob: &Blob, table: &str) {
+pub(crate) fn unread(findings: &mut Findings, names: &[String], place: Place, table: &str) {
     if names.is_empty() {
         return;
     }
@@ -384,33 +461,10 @@ pub(crate) fn unread(findings: &mut Findings, names: &[String], blob: &Blob, tab
     let more =
         if names.len() > shown.len() { format!(" and {} more", names.len() - shown.len()) } else { String::new() };
     let what = format!("not read, because the table {table} does not declare them: {}{more}", shown.join(", "));
-    findings.push(&crate::rules::COLUMN, what, blob.place());
+    findings.push(&crate::rules::COLUMN, what, place);
 }
 
 fn repeated(columns: &[TableColumn]) -> Option<&str> {
     let mut seen = HashSet::new();
     columns.iter().map(|column| column.name.as_str()).find(|name| !seen.insert(*name))
-}
-
-/// The dialect of a CSV file.
-fn dialect(declared: &ExternalTable, options: &TableOptions, blob: &Blob) -> Result<CsvDialect> {
-    let mut dialect =
-        CsvDialect { has_header: !options.headless, literal_quotes: options.literal_quotes, ..CsvDialect::default() };
-    dialect.null_words.extend(options.null.clone());
-    if declared.hints.names.is_some() {
-        dialect.names.clone_from(&declared.hints.names);
-    } else if options.by_position || options.headless {
-        if declared.columns.is_empty() {
-            let what = format!("the columns of {} have to be declared: nothing else names them", declared.name);
-            return Err(Error::new(Kind::Usage, what).at(blob.place()));
-        }
-        dialect.names = Some(declared.columns.iter().map(|column| column.name.clone()).collect());
-    }
-    if declared.columns.len() > limits::COLUMNS {
-        return Err(Error::new(Kind::TooLarge, "a table has too many columns").at(blob.place()));
-    }
-    if let Some(delimiter) = options.delimiter {
-        dialect.separator = delimiter;
-    }
-    Ok(dialect)
 }

@@ -1,6 +1,6 @@
 //! Parses GraphML as a stream of graph elements.
 
-use isomorph_error::{Error, Result, Rule};
+use isomorph_error::{Error, Place, Result, Rule};
 use isomorph_records::xml::{self, XmlRules, XmlStream, check_reference};
 use isomorph_tables::PackedFile;
 use quick_xml::events::{BytesStart, Event};
@@ -72,6 +72,8 @@ pub(crate) struct Parser {
     pub unknown: Option<(String, u64)>,
     /// Whether the graph has no `edgedefault`.
     pub lacks_default: bool,
+    /// Elements with several values for one key: the name and the place of the first, and their number.
+    pub repeated: Option<(String, Place, u64)>,
     /// The namespace of the first element.
     namespace: Option<Vec<u8>>,
     within: Within,
@@ -104,6 +106,7 @@ impl Parser {
             passed_over: 0,
             unknown: None,
             lacks_default: false,
+            repeated: None,
             namespace: None,
             within: Within::Nothing,
             id: String::new(),
@@ -301,6 +304,10 @@ impl Parser {
         }
         if of == Domain::Graph && self.graph_data[at].is_set {
             return Err(self.wrong(&rules::KEY, format!("the graph has two values of {:?}", key.name)));
+        }
+        if of != Domain::Graph && self.data[at].is_set {
+            let (name, place) = (&self.keys.all[at].name, self.xml.place());
+            self.repeated.get_or_insert_with(|| (name.clone(), place, 0)).2 += 1;
         }
         let slots = if of == Domain::Graph { &mut self.graph_data } else { &mut self.data };
         let mut slot = std::mem::take(&mut slots[at]);

@@ -43,6 +43,10 @@ isomorph_error::rules! {
     PORT "GRAPHML-PORT" Warning
         "nodes and edges have data, but no ports, locators and descriptions, which are not part of a graph",
         "write content that must be kept as data";
+    /// Values that others replace.
+    REPEATED "GRAPHML-REPEATED" Warning
+        "an element has one value for each key; of several the last is read, as by NetworkX and igraph",
+        "remove the values that are not meant";
     /// Input that is not GraphML.
     SYNTAX "GRAPHML-SYNTAX" Error
         "a file is well-formed XML in UTF-8, without entities of its own: graphml, its keys, and one graph of nodes, \

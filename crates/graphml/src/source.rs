@@ -135,6 +135,10 @@ impl GraphMl {
             let message = format!("{count} elements are not part of GraphML and are not read; the first is {name}");
             findings.push(&rules::ELEMENT, message, file.blob.place());
         }
+        if let Some((name, place, count)) = &survey.repeated {
+            let message = format!("{count} values are followed by another for the same key; the first is of {name:?}");
+            findings.push(&rules::REPEATED, message, place.clone());
+        }
         if survey.lacks_default {
             findings.push(
                 &rules::DIRECTION,

@@ -2,7 +2,7 @@
 //! valid.
 
 use arrow_schema::DataType;
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Place, Result};
 use isomorph_model::Property;
 use isomorph_tables::PackedFile;
 
@@ -197,6 +197,8 @@ pub(crate) struct Survey {
     pub unknown: Option<(String, u64)>,
     /// Whether the graph has no `edgedefault`.
     pub lacks_default: bool,
+    /// Elements with several values for one key: the name and the place of the first, and their number.
+    pub repeated: Option<(String, Place, u64)>,
     /// Data of the graph: names, types and texts.
     pub graph_data: Vec<(String, DataType, String)>,
 }
@@ -262,6 +264,7 @@ pub(crate) fn survey(file: &PackedFile) -> Result<Survey> {
         passed_over: parser.passed_over,
         unknown: parser.unknown.take(),
         lacks_default: parser.lacks_default,
+        repeated: parser.repeated.take(),
         graph_data,
         keys: parser.keys,
     })

@@ -3,7 +3,7 @@
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Findings};
 use isomorph_graphml::{GraphMl, GraphMlWriter, OpenOptions};
@@ -337,6 +337,21 @@ fn elements_of_others_are_no_nodes() {
     let nodes = "<node id=\"n\"><data key=\"k\"><![CDATA[a\r\nb\rc]]></data></node><node id=\"m\"><data key=\"k\">a\r\nb\rc</data></node>";
     let expected = [r#""n" "a\nb\nc""#, r#""m" "a\nb\nc""#];
     assert_eq!(shown(&open(keyed(key, nodes).as_bytes()).unwrap()), expected);
+}
+
+#[test]
+fn the_last_of_several_values_is_read_and_the_others_are_told() {
+    let key = "<key id=\"k\" for=\"node\" attr.name=\"t\" attr.type=\"int\"/>";
+    let value = |text: &str| format!("<data key=\"k\">{text}</data>");
+    let inside = format!("<node id=\"a\">{}{}</node><node id=\"b\">{}</node>", value("1"), value("2"), value("3"));
+    let text = keyed(key, &inside);
+    let graph = open(text.as_bytes()).unwrap();
+    let column = MemoryGraph::read(&graph).unwrap().batches.iter().find_map(|batch| match batch {
+        Batch::Nodes(nodes) => nodes.properties.first().cloned().flatten(),
+        _ => None,
+    });
+    assert_eq!(column.unwrap().as_primitive::<Int32Type>().values().to_vec(), [2, 3]);
+    assert_eq!(rules_of(&text), ["GRAPHML-REPEATED"]);
 }
 
 #[test]

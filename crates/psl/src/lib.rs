@@ -7,6 +7,7 @@
 mod capability;
 mod data;
 mod layout;
+mod repeated;
 pub mod rules;
 mod source;
 mod write;

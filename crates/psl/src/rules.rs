@@ -9,6 +9,10 @@ isomorph_error::rules! {
     DATA "PSL-DATA" Error
         "a data file lists predicates, NAME/ARITY: open or closed, and the files of their observations, targets and truth",
         "correct the data file";
+    /// An atom that stands twice.
+    REPEATED "PSL-REPEATED" Warning
+        "an atom of a predicate with two arguments stands once among the observations and the targets",
+        "remove one of the lines; equal lines are parallel edges here";
     /// An atom of a predicate with one argument that comes twice.
     TWICE "PSL-TWICE" Error "a constant has one truth for a predicate with one argument", "remove one of the lines";
 }

@@ -10,7 +10,7 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{ArrayRef, StringArray};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_model::label::LabelBuilder;
 use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, Key, KeyKind, LabelVocabulary, NodeBatch,
@@ -22,11 +22,15 @@ use isomorph_tables::PackedFile;
 use crate::capability::{CONSTANT, UNARY};
 use crate::data::{self, Data, Role};
 use crate::layout::{Layout, Says, kind_key};
+use crate::repeated::{COST as COST_OF_ATOM, Seen};
 use crate::{OpenOptions, find, rules};
 
 /// Maximum number of rows in a batch, and bytes of a line.
 const ROWS: usize = 1 << 14;
 const LINE: u64 = 16 << 20;
+
+/// The bits of a node type in the number of a constant: a data file names fewer types.
+const TYPE_BITS: u32 = 16;
 
 /// Approximate size of a constant in memory apart from its text, in bytes.
 const COST: u64 = 112;
@@ -67,6 +71,7 @@ pub struct Predicates {
     /// The names of labels.
     labels: Vec<String>,
     bytes: u64,
+    budget: Budget,
     _held: Reservation,
 }
 
@@ -158,6 +163,7 @@ impl Predicates {
             constants: Vec::new(),
             labels: Vec::new(),
             bytes: bytes.len() as u64,
+            budget,
             _held: held,
         };
         match &options.shown {
@@ -405,6 +411,13 @@ impl Predicates {
         Ok(Some(Batch::Edges(EdgeBatch { ty, rows, relations, source, target, layers, directed, keys, properties })))
     }
 
+    /// A number for a constant that no other has.
+    fn number(&self, name: Option<&String>) -> Result<u64> {
+        let (ty, key) = self.split(name.map_or("", String::as_str))?;
+        let row = self.constants.get(ty).and_then(|own| own.places.get(key)).copied().unwrap_or_default();
+        Ok((row as u64) << TYPE_BITS | ty as u64 & ((1 << TYPE_BITS) - 1))
+    }
+
     fn is_row(&self, ty: usize) -> bool {
         self.graph.nodes.get(ty).is_none_or(|ty| ty.key.kind == KeyKind::Row)
     }
@@ -497,6 +510,29 @@ impl Source for Predicates {
             }
             Ok(())
         }))
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        let mut held = self.budget.reserve(0)?;
+        for (at, predicate) in self.layout.data.predicates.iter().enumerate().filter(|(_, own)| own.arity == 2) {
+            let (mut seen, mut counted) = (Seen::default(), 0);
+            for file in self.layout.data.files.iter().filter(|file| file.predicate == at) {
+                let (mut atoms, _) = Atoms::open(&self.root, &file.name, 2)?;
+                while let Some(atom) = atoms.next()? {
+                    let [source, target] = [self.number(atom.arguments.first())?, self.number(atom.arguments.get(1))?];
+                    let shown = || {
+                        let name = format!("{}({})", predicate.name, atom.arguments.join(", "));
+                        (name, atoms.place.clone().line(atoms.line))
+                    };
+                    seen.see([source, target], (file.role, atom.truth), shown, findings);
+                    if seen.len() - counted >= 1 << 12 {
+                        held.grow((seen.len() - counted) * COST_OF_ATOM)?;
+                        counted = seen.len();
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

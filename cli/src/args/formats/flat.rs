@@ -15,7 +15,8 @@ impl Arguments for Flat {
     }
 
     fn opening(&self, args: &OpenArgs, options: &mut OpenOptions) -> Result<()> {
-        options.get_mut::<flat::OpenOptions>().allow_outside = args.allow_outside;
+        let own = options.get_mut::<flat::OpenOptions>();
+        (own.allow_outside, own.lenient) = (args.allow_outside, args.lenient);
         Ok(())
     }
 }

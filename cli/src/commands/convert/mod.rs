@@ -3,6 +3,7 @@
 mod document;
 mod early;
 mod screen;
+mod set_aside;
 
 use isomorph::convert::{
     ConvertOptions, Plan, Registry, Shape, check_apart, check_name, check_replaced, convert, target_format, union,
@@ -16,6 +17,7 @@ use crate::args::{ConvertArgs, OpenArgs, arguments_of, written_place};
 use crate::console::{self, Console};
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
+use crate::render::{Mark, of};
 use crate::stdio::{self, DASH, Output};
 
 /// Converts a graph, or prints the plan only.
@@ -158,6 +160,13 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
                 directory,
                 console,
             ))?;
+            let rows = opened.format.set_aside(opened.native.as_ref());
+            if !rows.is_empty() && args.destination != DASH {
+                set_aside::write(rows, args)?;
+                let mut screen = console.screen();
+                let what = format!("{}, listed in {}", of(rows.len() as u64, "row"), set_aside::name(args));
+                console.show(screen.marked("set aside", Some(Mark::Warning), &what))?;
+            }
             Some(certificate)
         }
     };

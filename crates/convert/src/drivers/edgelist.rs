@@ -109,7 +109,6 @@ impl Driver for EdgeList {
             holds,
             // It distinguishes parallel edges in NetworkX, which merges those of which it is the same.
             is_edge_property: Some(|name| name != "key"),
-            unsigned_as_bits: false,
             wide_keys: false,
             documents: |_| false,
             ..Allowed::anything()

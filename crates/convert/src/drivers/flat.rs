@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Result, Rule};
+use isomorph_error::{Finding, Result, Rule};
 use isomorph_flat::{OpenOptions as Opening, WriteOptions as Writing};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Property, Sink, Source, Written};
@@ -99,11 +99,16 @@ impl Driver for Flat {
     }
 
     fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
-        options.get_mut::<Opening>().allow_outside = opened.options.get::<Opening>().allow_outside;
+        let (own, of) = (options.get_mut::<Opening>(), opened.options.get::<Opening>());
+        (own.allow_outside, own.lenient) = (of.allow_outside, of.lenient);
     }
 
     fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
         own(native).map(|tables| tables.recognised().to_vec()).unwrap_or_default()
+    }
+
+    fn set_aside<'a>(&self, native: &'a dyn Source) -> &'a [Finding] {
+        own(native).map(isomorph_flat::Tables::rejected).unwrap_or_default()
     }
 
     fn name_rules(&self) -> NameRules {

@@ -119,7 +119,6 @@ impl Driver for GraphAr {
             is_edge_property: None,
             is_label: write::is_label,
             wide_keys: false,
-            unsigned_as_bits: true,
             reserved_prefix: RESERVED,
             documents: write::holds_document,
         }

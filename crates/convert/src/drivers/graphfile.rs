@@ -192,8 +192,7 @@ impl Driver for GraphFile {
     }
 
     fn allowed(&self) -> Allowed {
-        let anything =
-            Allowed { unsigned_as_bits: false, wide_keys: false, documents: |_| false, ..Allowed::anything() };
+        let anything = Allowed { wide_keys: false, documents: |_| false, ..Allowed::anything() };
         match self {
             GraphFile::NodeLink => Allowed {
                 holds: |property, _| holds_json(property),

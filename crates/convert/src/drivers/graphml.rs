@@ -63,7 +63,7 @@ impl Driver for GraphMl {
 
     fn allowed(&self) -> Allowed {
         let holds = |property: &isomorph_model::Property, _: bool| isomorph_graphml::holds(property);
-        Allowed { holds, unsigned_as_bits: false, wide_keys: false, documents: |_| false, ..Allowed::anything() }
+        Allowed { holds, wide_keys: false, documents: |_| false, ..Allowed::anything() }
     }
 
     fn knows_nodes_by_key(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Result, Rule};
+use isomorph_error::{Finding, Result, Rule};
 use isomorph_flat::{WriteOptions as Writing, neo4j};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, Written};
@@ -75,6 +75,10 @@ impl Driver for Neo4j {
 
     fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
         TABLES.recognised(native)
+    }
+
+    fn set_aside<'a>(&self, native: &'a dyn Source) -> &'a [Finding] {
+        TABLES.set_aside(native)
     }
 
     fn name_rules(&self) -> NameRules {

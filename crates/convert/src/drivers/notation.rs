@@ -138,7 +138,6 @@ impl Driver for Notated {
             holds: holds(self.0),
             // It distinguishes parallel edges in NetworkX, which merges those of which it is the same.
             is_edge_property: Some(|name| name != "key"),
-            unsigned_as_bits: false,
             wide_keys: false,
             documents: |_| false,
             ..Allowed::anything()

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
-use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::digest::schema_json;
@@ -13,6 +12,7 @@ use isomorph_model::{
 };
 
 use super::split::CARRY_FITS;
+use crate::mapping::exact_cast::exact_cast;
 use crate::mapping::view::{Asked, alike, columns_alone, edges_as, with_filters};
 use isomorph_model::part::shown;
 use isomorph_model::statistics::Statistics;
@@ -119,12 +119,7 @@ impl Lies {
 
 /// Casts a column to its declared type; every value must be representable.
 pub(super) fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
-    if column.data_type() == to {
-        return Ok(Arc::clone(column));
-    }
-    let options = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(column, to, &options)
-        .map_err(|error| misfit(format!("a value does not fit its declared type: {error}")))
+    exact_cast(column, to).map_err(|error| misfit(format!("a value does not fit its declared type: {error}")))
 }
 
 impl Declared {

@@ -331,7 +331,8 @@ fn time_of_day(text: &str, unit: TimeUnit) -> Option<i64> {
 fn timestamp(text: &str, unit: TimeUnit) -> Option<i64> {
     let time: NaiveDateTime = match DateTime::parse_from_rfc3339(text) {
         Ok(time) => time.naive_utc(),
-        Err(_) => NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok()?,
+        // Years with a sign are no part of RFC 3339.
+        Err(_) => NaiveDateTime::parse_from_str(text.strip_suffix('Z').unwrap_or(text), "%Y-%m-%dT%H:%M:%S%.f").ok()?,
     };
     let time = time.and_utc();
     match unit {

@@ -282,14 +282,14 @@ fn durations(column: &dyn Array) -> Push<'_> {
     }
 }
 
-/// A point in time as text; as a plain number in its unit if it is outside the calendar.
+/// A point in time as text of ISO 8601, in which years before 0 and after 9999 have a sign: `+10000-01-01`. As a plain number in its unit
+/// where the calendar of `chrono` ends, after some 260,000 years.
 fn iso(time: Option<chrono::NaiveDateTime>, format: &str, number: i64, out: &mut String) {
-    use chrono::Datelike;
     match time {
-        Some(time) if (1..=9999).contains(&time.year()) => {
+        Some(time) => {
             let _ = write!(out, "\"{}\"", time.format(format));
         }
-        _ => {
+        None => {
             let _ = write!(out, "{number}");
         }
     }
@@ -404,6 +404,32 @@ mod tests {
             let mut back = JsonColumn::new(&Property::new("x", column.data_type().clone()))?;
             back.push(text)?;
             assert_eq!(back.finish()?.as_ref(), column.slice(0, 1).as_ref());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn years_of_any_length_have_texts_that_come_back() -> Result<()> {
+        let zoned = |column: TimestampMillisecondArray| -> ArrayRef { Arc::new(column.with_timezone("UTC")) };
+        let columns: [(ArrayRef, &str); 6] = [
+            (Arc::new(Date32Array::from(vec![2_932_897])), "\"+10000-01-01\""),
+            (Arc::new(Date32Array::from(vec![-719_529])), "\"-0001-12-31\""),
+            (Arc::new(Date32Array::from(vec![i32::MAX])), "2147483647"),
+            (Arc::new(TimestampSecondArray::from(vec![253_402_300_800])), "\"+10000-01-01T00:00:00\""),
+            (zoned(TimestampMillisecondArray::from(vec![253_402_300_800_500])), "\"+10000-01-01T00:00:00.500Z\""),
+            (Arc::new(TimestampMicrosecondArray::from(vec![i64::MAX])), "\"+294247-01-10T04:00:54.775807\""),
+        ];
+        for (column, expected) in columns {
+            let property = Property::new("x", column.data_type().clone());
+            let mut text = String::new();
+            assert!(JsonCells::new(&property, column.as_ref())?.push(0, &mut text));
+            // The calendar of `chrono` ends before the microseconds of 64 bits do.
+            if column.data_type() != &DataType::Timestamp(TimeUnit::Microsecond, None) {
+                assert_eq!(text, expected);
+            }
+            let mut back = JsonColumn::new(&property)?;
+            back.push(&text)?;
+            assert_eq!(back.finish()?.as_ref(), column.as_ref(), "{text}");
         }
         Ok(())
     }

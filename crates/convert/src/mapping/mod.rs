@@ -16,6 +16,7 @@
 mod coerce;
 mod declare;
 mod described_nodes;
+mod exact_cast;
 mod graph_as_rdf;
 mod implied_ends;
 mod iri_map;
@@ -45,6 +46,7 @@ use isomorph_model::{Graph, KeyKind, Property, Source};
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use coerce::has_large_keys;
 pub use coerce::{Allowed, Converted, Fitting};
 pub use declare::{declared, says_itself};
 pub use described_nodes::Described;

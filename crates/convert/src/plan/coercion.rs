@@ -27,7 +27,7 @@ impl Plan {
     /// # Errors
     /// If values have no text form either.
     pub(crate) fn fit_to(&mut self, graph: &Graph, allowed: &Allowed) -> Result<Option<Graph>> {
-        let Some(record) = Fitting::of(graph, allowed)? else { return Ok(None) };
+        let Some(record) = Fitting::of(graph, allowed, self.large_keys)? else { return Ok(None) };
         self.describe_fitting(&record);
         let fitted = record.fitted.clone();
         self.mapping.steps.push(Step::Fit(Box::new(record)));

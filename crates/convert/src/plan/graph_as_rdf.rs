@@ -23,7 +23,7 @@ impl Plan {
     ) -> Result<()> {
         let syntax = self.to.syntax(destination, &options.write)?;
         // Typed graphs were fitted before; bundled graphs were not.
-        let fitted = Fitting::of(graph, &self.to.allowed())?;
+        let fitted = Fitting::of(graph, &self.to.allowed(), self.large_keys)?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let mut record = Lifting::of(graph, options.base.as_deref())?;
         if let Some(syntax) = syntax {

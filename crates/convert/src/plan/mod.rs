@@ -27,7 +27,9 @@ use serde::Serialize;
 use crate::digests::Digested;
 use crate::driver::{Format, Shape};
 use crate::ends_by_key::Keying;
-use crate::mapping::{Bundling, Fusing, Fusion, Gathered, Mapping, Projected, Projection, Reification, Step};
+use crate::mapping::{
+    Bundling, Fusing, Fusion, Gathered, Mapping, Projected, Projection, Reification, Step, has_large_keys,
+};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, RdfMode, graph_name};
 use crate::plan::rdf_as_nodes::PynockView;
@@ -67,6 +69,8 @@ pub struct Plan {
     /// The entries of [`Plan::carried`] about nodes that are merged: they are lost even if the output declares
     /// everything itself.
     pub merged: Vec<String>,
+    /// Whether a node has an integer key from 2^63 on, where the target does not have such keys.
+    pub(crate) large_keys: bool,
     /// Whether nodes of one type have the same key, which the target merges.
     pub repeats_keys: bool,
     /// What the format cannot store, by type and property: lost without the sidecar.
@@ -143,6 +147,7 @@ impl Plan {
             lines: Vec::new(),
             carried: Vec::new(),
             merged: Vec::new(),
+            large_keys: false,
             repeats_keys: false,
             losses: Vec::new(),
             projection: None,
@@ -202,6 +207,7 @@ impl Plan {
             _ => None,
         };
         let parted = plan.part(opened, options, resources, progress)?;
+        plan.large_keys = !to.allowed().wide_keys && has_large_keys(source.as_ref(), resources, progress)?;
         let graph = parted.as_ref().or(related.as_ref()).or(reified.as_ref()).unwrap_or(source.graph());
         let fitted = match to.allowed_in_layout(&write).filter(|_| from == to) {
             Some(allowed) => plan.fit_to(graph, &allowed)?,

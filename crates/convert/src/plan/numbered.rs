@@ -14,7 +14,7 @@ impl Plan {
     /// If the graph has something that cannot be written in this way.
     pub(crate) fn number(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
         // The result of a survey is fitted here; everything else was fitted before.
-        let fitted = Fitting::of(graph, &self.to.allowed())?;
+        let fitted = Fitting::of(graph, &self.to.allowed(), self.large_keys)?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let record = Numbering::of(graph)?;
         self.line("graph", self.to.layout(&options.write));

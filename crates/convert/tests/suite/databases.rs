@@ -15,7 +15,7 @@ fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(1 << 28), ..Resources::of_this_machine().unwrap() }
 }
 
-fn write(opened: &Opened, to: Format, place: &Path, lossy: bool) -> Result<Plan, Error> {
+pub(super) fn write(opened: &Opened, to: Format, place: &Path, lossy: bool) -> Result<Plan, Error> {
     let place = Location::from_path(place);
     let options = ConvertOptions { to: Some(to), lossy, ..ConvertOptions::default() };
     let plan = Plan::new(opened, &place, &options, &resources(), &Silent)?;
@@ -255,4 +255,23 @@ fn psl_refuses_what_is_no_truth() {
     let files =
         directory(&[("x.data", "predicates:\n  K/3: open\nobservations:\n  K: k.txt\n"), ("k.txt", "a\tb\tc\n")]);
     assert_eq!(opened(files.path()).err().unwrap().kind(), Kind::Unsupported);
+}
+
+#[test]
+fn atoms_of_psl_that_stand_twice_are_findings() {
+    let data = "predicates:\n  K/2: open\nobservations:\n  K: k.txt\ntargets:\n  K: t.txt\n";
+    for (observed, targets, words) in [
+        ("a\tb\na\tb\n", "", vec!["K(a, b) comes twice"]),
+        ("a\tb\t1.0\na\tb\t0.5\na\tb\t0.25\n", "", vec!["K(a, b) comes twice, with different truths"]),
+        ("a\tb\n", "a\tb\n", vec!["K(a, b) is both observed and a target"]),
+        ("a\tb\nb\ta\n", "a\ta\na\ta\n", vec!["K(a, a) comes twice"]),
+        ("a\tb\nb\ta\n", "a\ta\n", vec![]),
+    ] {
+        let files = directory(&[("x.data", data), ("k.txt", observed), ("t.txt", targets)]);
+        let mut findings = Findings::keeping(9);
+        open(files.path()).native.validate(&mut findings).unwrap();
+        let told: Vec<&str> =
+            findings.by_rule().flat_map(|(_, kept)| kept).map(|finding| finding.message.as_str()).collect();
+        assert_eq!(told, words, "{observed:?} {targets:?}");
+    }
 }

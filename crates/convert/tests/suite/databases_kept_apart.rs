@@ -180,21 +180,6 @@ fn keys_of_two_types_that_would_be_one_id_are_refused() {
 }
 
 #[test]
-fn headers_of_neo4j_in_files_of_their_own_are_refused() {
-    let header = ("movies-header.csv", "movieId:ID,title,year:int,:LABEL\n");
-    for (files, named) in [
-        (vec![header, ("movies.csv", "tt1,\"The Matrix\",1999,Movie\n")], "movies.csv"),
-        (vec![("n.csv", "id:ID,:LABEL\n1,A\n"), ("n-part2.csv", "2,A\n")], "n-part2.csv"),
-        (vec![("n.csv", "id:ID,:LABEL\n1,A\n"), ("r.csv", ""), ("z.csv", "x\n")], "z.csv"),
-    ] {
-        let files = directory(&files);
-        let error = opened(files.path()).err().unwrap_or_else(|| panic!("{named}"));
-        assert_eq!(error.kind(), Kind::Unsupported, "{error:?}");
-        assert!(error.message().starts_with(named), "{error:?}");
-    }
-}
-
-#[test]
 fn lines_nested_too_deep_are_an_error() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("deep.json");

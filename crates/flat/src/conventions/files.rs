@@ -1,11 +1,13 @@
 //! The tables in a directory, with the names of their columns.
 
+use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::json::Members;
 use isomorph_storage::{Blob, Entry, Root};
 use isomorph_tables::rules::{CSV_HEADER, JSON_RECORD};
 use isomorph_tables::{Encoding, PackedFile, ReadOptions, TableReader};
 
+use crate::parts;
 use crate::survey::{LINE, object};
 
 /// The bytes of a text that are looked at.
@@ -14,9 +16,12 @@ const LOOK: u64 = 64 << 10;
 /// The most tables that a directory may have to be looked at.
 const MOST: usize = 500;
 
+/// The most directories that are looked into: more are a collection of graphs.
+const DIRECTORIES: usize = 64;
+
 /// A table in a directory.
 pub(crate) struct TableFile {
-    /// Its name.
+    /// Its name; that of a directory of its parts ends with `/`.
     pub name: String,
     /// The name without endings.
     pub stem: String,
@@ -25,6 +30,8 @@ pub(crate) struct TableFile {
     pub delimiter: Option<u8>,
     /// The names of its columns.
     pub columns: Vec<String>,
+    /// The types that cells have, by column, if they have any.
+    pub cells: Vec<(String, DataType)>,
 }
 
 impl TableFile {
@@ -45,26 +52,43 @@ pub(crate) struct BrokenFile {
     pub error: Error,
 }
 
-/// The tables among the files of a directory, and files that only have such names; none where there are very many files.
+/// The tables among the files of a directory and its directories of parts, and files that only have such names; none where there are very
+/// many files.
 ///
 /// # Errors
 /// When a file cannot be read.
 pub(super) fn tables(root: &Root, entries: &[Entry]) -> Result<(Vec<TableFile>, Vec<BrokenFile>)> {
-    let named = entries.iter().filter(|entry| !entry.is_dir).filter_map(|entry| Some((entry, encoding(&entry.name)?)));
-    let named: Vec<_> = named.take(MOST + 1).collect();
-    if named.len() > MOST {
-        return Ok((Vec::new(), Vec::new()));
+    // The name of a table, its stem and encoding, and the file whose first line is looked at.
+    let mut named = Vec::new();
+    let has_few = entries.iter().filter(|entry| entry.is_dir).count() <= DIRECTORIES;
+    for entry in entries {
+        match entry.is_dir {
+            true if !has_few || entry.name.starts_with(['_', '.']) => {}
+            false => named
+                .extend(encoding(&entry.name).map(|(stem, own)| (entry.name.clone(), stem, own, entry.name.clone()))),
+            true => {
+                let found = parts::of_directory(root, entry)?;
+                named.extend(found.map(|(first, own)| {
+                    // A directory may have the ending of its files, as Spark's often do.
+                    let stem = encoding(&entry.name).map_or_else(|| entry.name.clone(), |(stem, _)| stem);
+                    (format!("{}/", entry.name), stem, own, first)
+                }));
+            }
+        }
+        if named.len() > MOST {
+            return Ok((Vec::new(), Vec::new()));
+        }
     }
     let (mut all, mut broken) = (Vec::new(), Vec::new());
-    for (entry, (stem, encoding)) in named {
-        match root.file(&entry.name).and_then(|blob| columns(blob, encoding)) {
+    for (name, stem, encoding, first) in named {
+        match root.file(&first).and_then(|blob| columns(blob, encoding)) {
             Ok((delimiter, columns)) => {
-                all.push(TableFile { name: entry.name.clone(), stem, encoding, delimiter, columns });
+                all.push(TableFile { name, stem, encoding, delimiter, columns, cells: Vec::new() });
             }
             Err(error) if error.kind() == Kind::NotFound => {}
             // It may be no table at all: whether that matters depends on the others.
             Err(error) if matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge) => {
-                broken.push(BrokenFile { name: entry.name.clone(), stem, error });
+                broken.push(BrokenFile { name, stem, error });
             }
             Err(error) => return Err(error),
         }

@@ -33,38 +33,53 @@ type Convention = fn(&[TableFile]) -> Result<Option<Guess>>;
 /// mapping that a person corrects.
 pub(crate) fn guess(root: Root, entries: &[Entry], draft: bool) -> Result<Option<Found>> {
     let (files, broken) = files::tables(&root, entries)?;
+    let guess = guess_of(&files, broken, draft)?;
+    Ok(guess.map(|(script, recognised)| Found { root, script, file: None, recognised, sheets: Vec::new() }))
+}
+
+/// The mapping that tables have by a convention, and what is told of it.
+///
+/// # Errors
+/// As [`guess`].
+pub(crate) fn guess_of(
+    files: &[TableFile],
+    broken: Vec<BrokenFile>,
+    draft: bool,
+) -> Result<Option<(Script, Vec<(String, String)>)>> {
     if files.is_empty() && broken.is_empty() {
         return Ok(None);
     }
     // What only its own files have comes first.
-    let conventions: [Convention; 4] = [neo4j::guess, pairs::kgx, pairs::gephi, ldbc::guess];
-    let mut guess = None;
+    let conventions: [Convention; 3] = [pairs::kgx, pairs::gephi, ldbc::guess];
+    let mut guess = neo4j::guess(files, &broken)?;
     for convention in conventions {
         guess = match guess {
-            None => convention(&files)?,
+            None => convention(files)?,
             found => found,
         };
     }
     if let Some(guess) = guess.as_ref().filter(|guess| guess.is_neo4j) {
         let broken = broken.iter().filter(|file| matches!(encoding(&file.name), Some((_, Encoding::Csv))));
-        neo4j::refuse_parts(&guess.script, &files, &broken.map(|file| file.name.as_str()).collect::<Vec<_>>())?;
+        neo4j::refuse_parts(&guess.script, files, &broken.map(|file| file.name.as_str()).collect::<Vec<_>>())?;
     }
     let names: Vec<String> = broken.iter().map(|file| file.name.clone()).collect();
     if guess.is_none() {
         // Two tables by their names, one of which cannot be read, are not two other graphs.
-        if let Some(error) = pairs::broken(&files, broken) {
+        if let Some(error) = pairs::broken(files, broken) {
             return Err(error);
         }
-        guess = pairs::plain(&files, draft)?;
+        guess = pairs::plain(files, draft)?;
     }
     let Some(Guess { script, mut recognised, .. }) = guess else { return Ok(None) };
-    let read: Vec<&str> = script.tables.iter().map(|table| table.location.as_str()).collect();
+    let options = script.tables.iter().map(|table| TableOptions::of(table, "")).collect::<Result<Vec<_>>>()?;
+    let read = script.tables.iter().map(|table| table.location.as_str());
+    let read: Vec<&str> = read.chain(options.iter().flat_map(|own| own.parts.iter().map(String::as_str))).collect();
     let all = files.iter().map(|file| file.name.as_str()).chain(names.iter().map(String::as_str));
     let left: Vec<&str> = all.filter(|name| !read.contains(name)).collect();
     if !left.is_empty() {
         recognised.push(("not read".to_owned(), left.join(", ")));
     }
-    Ok(Some(Found { root, script, file: None, recognised }))
+    Ok(Some((script, recognised)))
 }
 
 /// The only file of a role.
@@ -104,7 +119,7 @@ impl Guess {
             encoding: file.encoding,
             location: file.name.clone(),
             options: TableOptions { delimiter, ..options }.written(),
-            hints,
+            hints: Hints { cells: file.cells.clone(), ..hints },
             at: At::default(),
         });
         name

@@ -3,13 +3,15 @@
 //! Source: the Operations Manual of Neo4j 5, "Import", "CSV header format".
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Error, Result};
 use isomorph_model::type_name::list_of;
+use isomorph_tables::Encoding;
 
-use super::{Guess, TableFile};
-use crate::sql::{Column, ColumnType, Hints, Properties, Script, TableOptions};
+use super::{BrokenFile, Guess, TableFile, encoding};
+use crate::sql::{Column, ColumnType, Hints, Joined, Properties, Script, TableOptions};
 
 /// What a column is where it is no property.
 const ROLES: &[&str] = &["ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"];
@@ -128,6 +130,21 @@ pub(crate) fn is_id(field: &str) -> bool {
     Header::of(field).is_id()
 }
 
+/// The ranges of the integers of columns that have less than 64 bits, as the import reads them.
+fn ranges(columns: &[String], own: &[Header<'_>]) -> Vec<(String, RangeInclusive<i64>, &'static str)> {
+    let of = |(name, header): (&String, &Header<'_>)| {
+        let lower = header.what.to_ascii_lowercase();
+        let (range, called) = match lower.strip_suffix("[]").unwrap_or(&lower) {
+            "byte" => (i8::MIN.into()..=i8::MAX.into(), "byte"),
+            "short" => (i16::MIN.into()..=i16::MAX.into(), "short"),
+            "int" => (i32::MIN.into()..=i32::MAX.into(), "int"),
+            _ => return None,
+        };
+        Some((name.clone(), range, called))
+    };
+    columns.iter().zip(own).filter_map(of).collect()
+}
+
 /// The only column of a role.
 ///
 /// # Errors
@@ -149,7 +166,67 @@ fn headers(file: &TableFile) -> Vec<Header<'_>> {
     file.columns.iter().map(|field| Header::of(field)).collect()
 }
 
-pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
+/// The files that continue a table whose first file has its header: by their names, `movies-part2.csv` of `movies.csv`, and `movies.csv` and
+/// `movies-1.csv` of `movies-header.csv`. The manual names them one by one on the command line, which a directory does not have.
+fn parts<'f>(files: &'f [TableFile], broken: &'f [BrokenFile]) -> BTreeMap<&'f str, Vec<String>> {
+    let texts = || files.iter().filter(|file| file.delimiter.is_some());
+    let is_first = |file: &TableFile| headers(file).iter().any(|own| own.is_id() || own.is("START_ID"));
+    let is_csv = |file: &&BrokenFile| matches!(encoding(&file.name), Some((_, Encoding::Csv)));
+    let others = texts().filter(|file| !is_first(file)).map(|file| (file.name.as_str(), file.stem.as_str()));
+    let others = others.chain(broken.iter().filter(is_csv).map(|file| (file.name.as_str(), file.stem.as_str())));
+    let mut all: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (name, stem) in others {
+        let continues = |file: &&TableFile| {
+            let (base, is_header) = base_of(&file.stem);
+            stem.strip_prefix(base).is_some_and(|rest| {
+                rest.starts_with(['-', '_', '.'])
+                    || rest.starts_with(|c: char| c.is_ascii_digit())
+                    || is_header && rest.is_empty()
+            })
+        };
+        if let Some(first) =
+            texts().filter(|file| is_first(file)).filter(continues).max_by_key(|file| base_of(&file.stem).0.len())
+        {
+            all.entry(&first.name).or_default().push(name.to_owned());
+        }
+    }
+    all.values_mut().for_each(|names| names.sort_unstable());
+    all
+}
+
+/// The name of a table without the word that says that a file has only its header, and whether it has that.
+fn base_of(stem: &str) -> (&str, bool) {
+    let lower = stem.to_ascii_lowercase();
+    let ending =
+        ["-header", "_header", ".header"].iter().find(|ending| lower.ends_with(**ending) && lower.len() > ending.len());
+    ending.map_or((stem, false), |ending| (&stem[..stem.len() - ending.len()], true))
+}
+
+/// The columns that make the id of a node together: the import joins their texts (`IdValueBuilder` of Neo4j 5).
+fn joined(file: &TableFile, own: &[Header<'_>]) -> Result<Option<Joined>> {
+    let ids: Vec<usize> = (0..own.len()).filter(|at| own[*at].is_id()).collect();
+    if ids.len() < 2 {
+        return Ok(None);
+    }
+    let space = own[ids[0]].space;
+    if let Some(other) = ids.iter().find(|at| own[**at].space != space) {
+        let what =
+            format!("the columns {} and {} are :ID of two id spaces", file.columns[ids[0]], file.columns[*other]);
+        return Err(Error::unsupported(what).at(file.name.as_str()).hint("give the parts of an id one space"));
+    }
+    let mut column = if space.is_empty() { ":ID".to_owned() } else { format!(":ID({space})") };
+    while file.columns.contains(&column) {
+        column.insert(0, '_');
+    }
+    Ok(Some(Joined { column, of: ids.iter().map(|at| file.columns[*at].clone()).collect() }))
+}
+
+pub(super) fn guess(files: &[TableFile], broken: &[BrokenFile]) -> Result<Option<Guess>> {
+    let parts = parts(files, broken);
+    let continued = |file: &TableFile, options: TableOptions| {
+        let parts = parts.get(file.name.as_str()).cloned().unwrap_or_default();
+        TableOptions { first_header: !parts.is_empty(), parts, ..options }
+    };
     let texts = files.iter().filter(|file| file.delimiter.is_some());
     let has = |file: &TableFile, word: &str| headers(file).iter().any(|header| header.is(word));
     let has_id = |file: &TableFile| headers(file).iter().any(Header::is_id);
@@ -165,14 +242,18 @@ pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
     let mut ids: BTreeMap<String, DataType> = BTreeMap::new();
     for file in nodes {
         let own = headers(file);
-        let Some(key) = only_one(file, &own, "ID")? else { continue };
+        let joined = joined(file, &own)?;
+        let Some(key) = own.iter().position(Header::is_id) else { continue };
         let labels = only_one(file, &own, "LABEL")?.map(|at| file.columns[at].clone());
         let space = own[key].space;
         let label = own[key].option("label").filter(|label| !label.is_empty());
-        ids.extend(own[key].id_type(file, &file.columns[key])?.map(|data_type| (space.to_owned(), data_type)));
-        let label = label.or(Some(space).filter(|space| !space.is_empty())).unwrap_or(&file.stem).to_owned();
-        let options = TableOptions { labels: labels.clone(), ..options() };
-        let table = guess.table(file, options, Hints::default());
+        if joined.is_none() {
+            ids.extend(own[key].id_type(file, &file.columns[key])?.map(|data_type| (space.to_owned(), data_type)));
+        }
+        let label = label.or(Some(space).filter(|space| !space.is_empty())).unwrap_or(base_of(&file.stem).0).to_owned();
+        let options = TableOptions { labels: labels.clone(), joined: joined.clone(), ..options() };
+        let options = continued(file, options);
+        let table = guess.table(file, options, hints(file, &own));
         if let Some((other, _)) = spaces.insert(space.to_owned(), (table.clone(), file.name.clone())) {
             let name = if space.is_empty() { "without a name".to_owned() } else { space.to_owned() };
             let what = format!(
@@ -182,9 +263,18 @@ pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
                 .hint("give each table an id space of its own: personId:ID(Person), :START_ID(Person)"));
         }
         declare(&mut guess, file, &own, &ids)?;
-        guess.vertex(table, &file.columns[key], &label, properties(file, &own, key));
+        let key_name = joined.as_ref().map_or(&file.columns[key], |joined| &joined.column);
+        let mut listed = properties(file, &own, joined.as_ref().map_or(key, |_| usize::MAX));
+        if let (Properties::Listed(all), Some(joined)) = (&mut listed, &joined) {
+            // Parts of an id with names are properties.
+            let part = |at: usize| (file.columns[at].clone(), own[at].name.to_owned());
+            let named = (0..own.len()).filter(|at| joined.of.contains(&file.columns[*at]) && !own[*at].name.is_empty());
+            all.splice(0..0, named.map(part));
+        }
+        guess.vertex(table, key_name, &label, listed);
         let of = labels.map_or_else(String::new, |name| format!(", labels {name}"));
-        guess.tell(file, format!("nodes {label}: key {}{of}{}", file.columns[key], kept_as_text(&own)));
+        let by = joined.map_or_else(|| file.columns[key].clone(), |joined| joined.of.join(" and "));
+        guess.tell(file, format!("nodes {label}: key {by}{of}{}{}", kept_as_text(&own), continued_by(&parts, file)));
     }
     for file in edges {
         let own = headers(file);
@@ -200,39 +290,50 @@ pub(super) fn guess(files: &[TableFile]) -> Result<Option<Guess>> {
             })
         };
         let (from, to) = (table_of(source)?, table_of(target)?);
-        let options = TableOptions { relation: relation.clone(), ..options() };
-        let table = guess.table(file, options, Hints::default());
+        let options = continued(file, TableOptions { relation: relation.clone(), ..options() });
+        let table = guess.table(file, options, hints(file, &own));
         declare(&mut guess, file, &own, &ids)?;
         let ends = [(file.columns[source].as_str(), from.as_str()), (file.columns[target].as_str(), to.as_str())];
-        guess.edge(table, ends, &file.stem, properties(file, &own, usize::MAX));
-        let of =
-            relation.map_or_else(|| format!("relation {}", file.stem), |_| "an edge type for each :TYPE".to_owned());
-        let of = format!("{of}{}", kept_as_text(&own));
+        let stem = base_of(&file.stem).0;
+        guess.edge(table, ends, stem, properties(file, &own, usize::MAX));
+        let of = relation.map_or_else(|| format!("relation {stem}"), |_| "an edge type for each :TYPE".to_owned());
+        let of = format!("{of}{}{}", kept_as_text(&own), continued_by(&parts, file));
         guess.tell(file, format!("edges from {} to {}: {of}", file.columns[source], file.columns[target]));
     }
     Ok(Some(guess))
 }
 
-/// Fails where a table of nodes or relationships may be in several files: a header in a file of its own, or parts without one.
+/// What is told of the files that continue a table.
+fn continued_by(parts: &BTreeMap<&str, Vec<String>>, file: &TableFile) -> String {
+    parts.get(file.name.as_str()).map_or_else(String::new, |parts| format!("; continued in {}", parts.join(", ")))
+}
+
+/// Fails where a file may be a part of a table whose name does not say of which.
 ///
 /// # Errors
 /// [`isomorph_error::Kind::Unsupported`] for the first file without a role.
 pub(super) fn refuse_parts(script: &Script, files: &[TableFile], broken: &[&str]) -> Result<()> {
-    let is_read = |name: &str| script.tables.iter().any(|table| table.location == name);
+    let options = script.tables.iter().map(|table| TableOptions::of(table, "")).collect::<Result<Vec<_>>>()?;
+    let is_part = |name: &str| options.iter().any(|own| own.parts.iter().any(|part| part == name));
+    let is_read = |name: &str| script.tables.iter().any(|table| table.location == name) || is_part(name);
     let texts = files.iter().filter(|file| file.delimiter.is_some()).map(|file| file.name.as_str());
     let Some(other) = texts.chain(broken.iter().copied()).find(|name| !is_read(name)) else { return Ok(()) };
     let headers: Vec<&str> = script.tables.iter().map(|table| table.location.as_str()).collect();
     let what = format!(
-        "{other} has neither an :ID nor a :START_ID and an :END_ID in its first line, which may be data: headers in files of their own and tables in several files are not read"
+        "{other} has neither an :ID nor a :START_ID and an :END_ID in its first line, which may be data, and its name is that of no table with a header"
     );
     Err(Error::unsupported(what)
         .at(other)
         .hint(format!(
-            "cat HEADER.csv {other} > NEW.csv    make one file with its header of each table (headers have {})",
+            "name the files of a table alike: people-header.csv, people.csv, people-2.csv (headers have {})",
             headers.join(", ")
         ))
         .hint("move the file elsewhere if it is no part of the graph")
         .hint("write a mapping file, graph.pgq, that says which tables are meant"))
+}
+
+fn hints(file: &TableFile, own: &[Header<'_>]) -> Hints {
+    Hints { ranges: ranges(&file.columns, own), ..Hints::default() }
 }
 
 fn options() -> TableOptions {

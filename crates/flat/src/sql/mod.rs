@@ -13,7 +13,7 @@ use isomorph_error::{Error, Place};
 use isomorph_model::{Cardinality, ValueKind};
 use isomorph_tables::Encoding;
 
-pub use options::{KNOWN, TableOptions};
+pub use options::{Joined, KNOWN, TableOptions};
 pub use parse::parse;
 pub(crate) use types::has_name;
 pub use write::is_plain_name;
@@ -83,6 +83,10 @@ pub struct Hints {
     pub names: Option<Vec<String>>,
     /// The types of some.
     pub types: Vec<(String, ColumnType)>,
+    /// The types of cells of some, where a file says them: keys of other tables decide before.
+    pub cells: Vec<(String, DataType)>,
+    /// The ranges of integers of some, and what such an integer is called.
+    pub ranges: Vec<(String, std::ops::RangeInclusive<i64>, &'static str)>,
     /// A column that says the direction of each edge if its values are true and false.
     pub directed: Option<String>,
 }

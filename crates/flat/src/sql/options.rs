@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use super::ExternalTable;
 use isomorph_error::{Result, did_you_mean};
+use serde::{Deserialize, Serialize};
 
 /// The options and what they mean.
 pub const KNOWN: &[(&str, &str)] = &[
     ("format.delimiter", "the character between the fields of CSV"),
     ("format.has_header", "whether the first line of CSV names the columns"),
+    ("isomorph.header", "first: only the first file of a table has a line with the names of its columns"),
+    ("isomorph.parts", "a JSON array of the names of further files of the table"),
     ("isomorph.quotes", "literal: quotation marks in CSV are ordinary characters, as KGX writes them"),
     ("format.null_value", "an unquoted word of CSV that means null"),
     (
@@ -16,6 +19,10 @@ pub const KNOWN: &[(&str, &str)] = &[
         "position: the declared columns are those of the file in their order, whatever its header says",
     ),
     ("isomorph.array_delimiter", "the character between the items of a list in a text cell; without it lists are JSON"),
+    (
+        "isomorph.joined",
+        "{\"column\": …, \"of\": […]}: a column whose cells are the texts of others, one after another",
+    ),
     ("isomorph.labels", "the column with the labels of nodes"),
     ("isomorph.type_label", "first: the first label of each node is the name of its type, and no label"),
     ("isomorph.relation", "the column that names the relation of each edge"),
@@ -23,6 +30,16 @@ pub const KNOWN: &[(&str, &str)] = &[
     ("isomorph.direction", "undirected: no edge of the table has a direction"),
     ("isomorph.key", "row: the key counts the rows from 0, and nodes have no other key"),
 ];
+
+/// A column that no file has: its cells are the texts of other columns, one after another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Joined {
+    /// Its name.
+    pub column: String,
+    /// The others.
+    pub of: Vec<String>,
+}
 
 /// The options of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,12 +50,18 @@ pub struct TableOptions {
     pub literal_quotes: bool,
     /// Whether there is no header.
     pub headless: bool,
+    /// Whether only the first file of a table has a header.
+    pub first_header: bool,
+    /// Further files.
+    pub parts: Vec<String>,
     /// A word for null.
     pub null: Option<String>,
     /// Whether declared columns are found by position.
     pub by_position: bool,
     /// What divides the items of lists.
     pub array_delimiter: Option<char>,
+    /// A column that is made of others.
+    pub joined: Option<Joined>,
     /// The column of labels.
     pub labels: Option<String>,
     /// Whether the first label of each node is its type.
@@ -76,6 +99,12 @@ impl TableOptions {
                     "false" => own.headless = true,
                     _ => return wrong("true or false"),
                 },
+                "isomorph.header" if value == "first" => own.first_header = true,
+                "isomorph.header" => return wrong("first"),
+                "isomorph.parts" => match serde_json::from_str(value) {
+                    Ok(parts) => own.parts = parts,
+                    Err(_) => return wrong("[\"part-2.csv\", \"part-3.csv\"]"),
+                },
                 "isomorph.quotes" if value == "literal" => own.literal_quotes = true,
                 "isomorph.quotes" => return wrong("literal"),
                 "format.null_value" => own.null = column,
@@ -84,6 +113,10 @@ impl TableOptions {
                 "isomorph.array_delimiter" => match value.chars().collect::<Vec<_>>().as_slice() {
                     [one] => own.array_delimiter = Some(*one),
                     _ => return wrong("one character: ';' or '|'"),
+                },
+                "isomorph.joined" => match serde_json::from_str(value) {
+                    Ok(joined) => own.joined = Some(joined),
+                    Err(_) => return wrong("{\"column\": \"id\", \"of\": [\"country\", \"number\"]}"),
                 },
                 "isomorph.labels" => own.labels = column,
                 "isomorph.type_label" if value == "first" => own.type_label = true,
@@ -121,9 +154,13 @@ impl TableOptions {
         );
         put("isomorph.quotes", self.literal_quotes.then(|| "literal".to_owned()));
         put("format.has_header", self.headless.then(|| "false".to_owned()));
+        put("isomorph.header", self.first_header.then(|| "first".to_owned()));
+        let parts = (!self.parts.is_empty()).then(|| serde_json::Value::from(self.parts.clone()).to_string());
+        put("isomorph.parts", parts);
         put("format.null_value", self.null.clone());
         put("isomorph.columns", self.by_position.then(|| "position".to_owned()));
         put("isomorph.array_delimiter", self.array_delimiter.map(String::from));
+        put("isomorph.joined", self.joined.as_ref().and_then(|joined| serde_json::to_string(joined).ok()));
         put("isomorph.labels", self.labels.clone());
         put("isomorph.type_label", self.type_label.then(|| "first".to_owned()));
         put("isomorph.relation", self.relation.clone());

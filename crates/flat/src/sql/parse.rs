@@ -192,7 +192,10 @@ impl Parser<'_> {
                 self.words(&["HEADER", "ROW"])?;
                 options.insert("format.has_header".to_owned(), "true".to_owned());
             } else if self.is("PARTITIONED") {
-                let error = here.error(self.file, format!("the table {name} is partitioned: tables are single files"));
+                let error = here.error(
+                    self.file,
+                    format!("the table {name} is partitioned: names of directories are not read as values"),
+                );
                 return Err(error.hint("make one file of the partitions first"));
             } else if self.peek().is_some_and(|token| *token != Token::SemiColon) {
                 return Err(self.expected("STORED AS, LOCATION, OPTIONS, WITH HEADER ROW or ;"));

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray, make_array, new_null_array};
-use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, TimeUnit};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::Property;
@@ -13,6 +12,7 @@ use isomorph_model::json::{self, Value};
 use isomorph_model::type_name::list_of;
 
 use super::has_plain;
+use crate::mapping::exact_cast::exact_cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::json_out::JsonCells;
 
@@ -101,9 +101,8 @@ impl Way {
         Ok(match self {
             Way::Same => Arc::clone(column),
             Way::Cast(to) => {
-                let options = CastOptions { safe: false, ..CastOptions::default() };
                 let misfit = |error| Error::new(Kind::WouldLose, format!("a value does not fit {to}")).caused_by(error);
-                cast_with_options(column, to, &options).map_err(misfit)?
+                exact_cast(column, to).map_err(misfit)?
             }
             Way::Bits(to) => {
                 let data = column.to_data().into_builder().data_type(to.clone()).build();

@@ -5,6 +5,7 @@
 //! exactly, because the record has both descriptions: [`Converted`] shows the graph as either.
 
 mod cells;
+mod large_keys;
 mod names;
 mod source;
 
@@ -13,11 +14,12 @@ use std::collections::BTreeMap;
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::type_name::{list_of, type_name};
-use isomorph_model::{Cardinality, Document, Graph, LabelVocabulary, Property, Relation, ValueKind};
+use isomorph_model::{Cardinality, Document, Graph, KeyKind, LabelVocabulary, Property, Relation, ValueKind};
 use serde::{Deserialize, Serialize};
 
 use self::names::given;
 
+pub(crate) use large_keys::has_large_keys;
 pub use source::Converted;
 
 /// What a format allows.
@@ -37,11 +39,8 @@ pub struct Allowed {
     pub is_edge_property: Option<fn(&str) -> bool>,
     /// Whether a name is allowed for a label.
     pub is_label: fn(&str) -> bool,
-    /// Whether keys can be integers from 2^63 on.
+    /// Whether keys can be integers from 2^63 on. Where they cannot, such keys are text.
     pub wide_keys: bool,
-    /// Whether an unsigned integer of 64 bits that it lacks becomes the signed one of the same bits, which is negative from 2^63 on;
-    /// otherwise it becomes text.
-    pub unsigned_as_bits: bool,
     /// The prefix that names of properties must not have.
     pub reserved_prefix: &'static str,
     /// Whether it can store a document.
@@ -60,7 +59,6 @@ impl Allowed {
             is_edge_property: None,
             is_label: |_| true,
             wide_keys: true,
-            unsigned_as_bits: true,
             reserved_prefix: "",
             documents: |_| true,
         }
@@ -78,10 +76,11 @@ pub struct Fitting {
 
 impl Fitting {
     /// The fitting of a graph of nodes and edges; `None` if no change is needed. Names depend only on the description.
+    /// `large_keys` tells whether a node has an integer key from 2^63 on, see [`has_large_keys`].
     ///
     /// # Errors
     /// Returns [`isomorph_error::Kind::Unsupported`] for values that have no text form either.
-    pub fn of(graph: &Graph, allowed: &Allowed) -> Result<Option<Fitting>> {
+    pub fn of(graph: &Graph, allowed: &Allowed, large_keys: bool) -> Result<Option<Fitting>> {
         let mut fitted = graph.clone();
         let (types, relations) = names::of_types(graph, allowed);
         let declared = |labels: &LabelVocabulary| match labels {
@@ -103,8 +102,11 @@ impl Fitting {
                 rename(name, &names);
             }
             if !allowed.wide_keys && ty.key.data_type == DataType::UInt64 {
-                // The same bits: negative from 2^63 on.
-                ty.key.data_type = DataType::Int64;
+                // No integer with a sign is the same from 2^63 on.
+                match large_keys {
+                    true => (ty.key.kind, ty.key.data_type) = (KeyKind::Utf8, DataType::Utf8),
+                    false => ty.key.data_type = DataType::Int64,
+                }
             }
             ty.properties.iter_mut().try_for_each(|property| fit(property, false, allowed, &names, &of))?;
         }
@@ -143,7 +145,7 @@ fn fit(
         return Ok(());
     }
     let original = property.clone();
-    for (data_type, kind) in candidates(&original, allowed.unsigned_as_bits) {
+    for (data_type, kind) in candidates(&original) {
         for cardinality in [original.cardinality, Cardinality::Single] {
             (property.data_type, property.kind, property.cardinality) = (data_type.clone(), kind.clone(), cardinality);
             let is_list = matches!(data_type, DataType::List(_));
@@ -166,22 +168,22 @@ pub(super) fn has_plain(kind: &ValueKind) -> bool {
 }
 
 /// Types that hold every value of a property, the nearest first; text is last.
-fn candidates(property: &Property, as_bits: bool) -> Vec<(DataType, ValueKind)> {
+fn candidates(property: &Property) -> Vec<(DataType, ValueKind)> {
     let mut all = vec![(property.data_type.clone(), property.kind.clone())];
     if has_plain(&property.kind) {
         // The record contains the type of tensors and raw bytes.
         if property.kind != ValueKind::Plain {
             all.push((property.data_type.clone(), ValueKind::Plain));
         }
-        all.extend(nearest(&property.data_type, as_bits).into_iter().map(|data_type| (data_type, ValueKind::Plain)));
+        all.extend(nearest(&property.data_type).into_iter().map(|data_type| (data_type, ValueKind::Plain)));
         let has_parts = matches!(cells::normal(&property.data_type), DataType::List(_) | DataType::Struct(_));
         all.push((DataType::Utf8, if has_parts { ValueKind::Json } else { ValueKind::Plain }));
     }
     all
 }
 
-/// Column types that hold every value of `data_type`, the nearest first.
-fn nearest(data_type: &DataType, as_bits: bool) -> Vec<DataType> {
+/// Column types that hold every value of `data_type`, the nearest first. An unsigned integer of 64 bits has none but text.
+fn nearest(data_type: &DataType) -> Vec<DataType> {
     use DataType as T;
     let normal = cells::normal(data_type);
     let mut all = if normal == *data_type { Vec::new() } else { vec![normal.clone()] };
@@ -192,8 +194,6 @@ fn nearest(data_type: &DataType, as_bits: bool) -> Vec<DataType> {
         T::UInt8 => vec![T::UInt16, T::Int16, T::Int32, T::Int64],
         T::UInt16 => vec![T::UInt32, T::Int32, T::Int64],
         T::UInt32 => vec![T::UInt64, T::Int64],
-        // The same bits: negative from 2^63 on.
-        T::UInt64 if as_bits => vec![T::Int64],
         T::Float32 => vec![T::Float64],
         T::Time32(TimeUnit::Second) => vec![T::Time32(TimeUnit::Millisecond)],
         T::Timestamp(TimeUnit::Second, zone) => {
@@ -203,7 +203,7 @@ fn nearest(data_type: &DataType, as_bits: bool) -> Vec<DataType> {
         T::Timestamp(unit, Some(_)) => vec![T::Timestamp(*unit, Some("UTC".into())), T::Timestamp(*unit, None)],
         T::Duration(_) => vec![T::Int64],
         T::Null => vec![T::Utf8],
-        T::List(item) => nearest(item.data_type(), as_bits).into_iter().map(list_of).collect(),
+        T::List(item) => nearest(item.data_type()).into_iter().map(list_of).collect(),
         _ => Vec::new(),
     });
     all

@@ -116,8 +116,15 @@ impl Converted {
         let shown = near.filter(|near| self.way_of_keys(*near).is_some()).and_then(|near| self.shown.nodes.get(near));
         let (Some(shown), NodeId::Key(key)) = (shown, node) else { return Ok(None) };
         // 64-bit integers that are signed on one side only: a key that is invalid on one side can be another node's key
-        // on the other.
+        // on the other. Large ones are text on one side, with the same digits.
+        let stored = near.and_then(|near| self.inner.graph().nodes.get(near)).map(|ty| &ty.key.data_type);
         let inner = match shown.key.data_type {
+            DataType::Utf8 => {
+                key.parse::<u64>().ok().filter(|number| number.to_string() == key).map(|_| key.to_owned())
+            }
+            DataType::UInt64 if stored == Some(&DataType::Utf8) => {
+                key.parse::<u64>().ok().map(|number| number.to_string())
+            }
             DataType::UInt64 => key.parse::<u64>().ok().map(|key| key.cast_signed().to_string()),
             _ => key.parse::<i64>().ok().map(|key| key.cast_unsigned().to_string()),
         };

@@ -1,0 +1,206 @@
+//! Rows that are wrong, set aside instead of ending the reading: cells that do not have their type, keys that are missing or repeated, and ends
+//! that are no node. They are found when the tables are opened, so that every reading leaves out the same ones.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use arrow_array::Array;
+use isomorph_error::{Error, Finding, Kind, Place, Result, Rule};
+use isomorph_storage::Scratch;
+use isomorph_tables::lookup::{KeyRowsBuilder, Lookup, LookupOptions};
+
+use crate::keys::Keys;
+use crate::open::Tables;
+use crate::rules;
+use crate::survey::Relations;
+
+/// The most rows that are set aside: more are no mistakes, but another file.
+const MOST: usize = 1_000_000;
+
+/// Rows of a batch.
+const ROWS: usize = 1 << 14;
+
+/// Rows of one table that are found wrong, as they are numbered without those that were set aside before.
+#[derive(Default)]
+struct Found {
+    rows: BTreeSet<u64>,
+    told: Vec<Finding>,
+}
+
+impl Found {
+    fn add(&mut self, row: u64, place: Place, rule: &'static Rule, message: String) {
+        if self.rows.insert(row) {
+            self.told.push(Finding { rule, message, place });
+        }
+    }
+}
+
+impl Tables {
+    /// Sets aside what is wrong.
+    ///
+    /// # Errors
+    /// If the tables cannot be read, or too many rows are wrong.
+    pub(crate) fn set_aside(&mut self) -> Result<()> {
+        for at in 0..self.tables.len() {
+            let found = self.wrong_cells(at)?;
+            self.reject(at, found)?;
+        }
+        for ty in 0..self.nodes.len() {
+            let found = self.wrong_keys(ty)?;
+            self.reject(self.nodes[ty].table, found)?;
+        }
+        let of_edges: BTreeSet<usize> = self.edges.iter().map(|own| own.table).collect();
+        for table in of_edges.into_iter().filter(|table| self.nodes.iter().all(|own| own.table != *table)) {
+            let found = self.wrong_ends(table)?;
+            self.reject(table, found)?;
+        }
+        self.recount()
+    }
+
+    /// Leaves rows of a table out.
+    fn reject(&mut self, table: usize, found: Found) -> Result<()> {
+        if found.rows.is_empty() {
+            return Ok(());
+        }
+        if self.rejected.len() + found.told.len() > MOST {
+            return Err(Error::new(Kind::TooLarge, "more than 1,000,000 rows are wrong"));
+        }
+        self.rejected.extend(found.told);
+        self.tables[table].leave_out(&found.rows);
+        let keys = self.nodes.iter().zip(&mut self.keys).filter(|(own, _)| own.table == table);
+        keys.for_each(|(_, keys)| *keys = OnceLock::new());
+        Ok(())
+    }
+
+    /// The columns of a table that are read.
+    fn read_columns(&self, table: usize) -> Vec<usize> {
+        let nodes = self.nodes.iter().filter(|own| own.table == table);
+        let nodes = nodes.flat_map(|own| own.properties.iter().copied().chain([own.key]).chain(own.labels));
+        let edges = self.edges.iter().filter(|own| own.table == table).flat_map(|own| {
+            let roles = own.directed.into_iter().chain(own.relation.as_ref().map(|(column, _)| *column));
+            own.properties.iter().copied().chain(own.ends).chain(roles)
+        });
+        nodes.chain(edges).collect::<BTreeSet<usize>>().into_iter().collect()
+    }
+
+    fn wrong_cells(&self, at: usize) -> Result<Found> {
+        let (table, mut found) = (&self.tables[at], Found::default());
+        let columns = self.read_columns(at);
+        for piece in table.pieces() {
+            let mut reading = table.read(&piece, &columns, ROWS)?;
+            while let Some(errors) = reading.next_errors()? {
+                for (row, error) in errors {
+                    let Some(rule) = error.broken_rule() else { return Err(error) };
+                    found.add(row, error.place().clone(), rule, error.message().to_owned());
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn wrong_keys(&self, ty: usize) -> Result<Found> {
+        let (own, mut found) = (&self.nodes[ty], Found::default());
+        if own.row_keys {
+            return Ok(found);
+        }
+        let table = &self.tables[own.table];
+        let name = &table.columns[own.key].name;
+        let scratch = self.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+        let memory = self.options.budget.limit() / 4 / self.nodes.len().max(1) as u64;
+        let mut builder = KeyRowsBuilder::new(LookupOptions::new(&self.options.budget, &scratch).memory(memory));
+        let place = |row: u64| table.place_of(row).in_field(name.clone());
+        let each = |take: &mut dyn FnMut(u64, &dyn Array) -> Result<()>| -> Result<()> {
+            for piece in table.pieces() {
+                let mut reading = table.read(&piece, &[own.key], ROWS)?;
+                while let Some((first, _, columns)) = reading.next_batch()? {
+                    let Some(keys) = columns.first() else { continue };
+                    take(first, keys.as_ref())?;
+                }
+            }
+            Ok(())
+        };
+        // Rows without a key are numbered like the others: a null is no key.
+        each(&mut |_, keys| builder.push(keys))?;
+        let Lookup::Memory(known) = builder.finish()? else {
+            let what =
+                format!("the keys of {} take more memory than a quarter of the budget", self.graph.nodes[ty].name);
+            return Err(Error::new(Kind::TooLarge, what).hint("--memory SIZE    allow more"));
+        };
+        let mut rows = Vec::new();
+        each(&mut |first, keys| {
+            rows.clear();
+            known.translate(keys, &mut rows)?;
+            for (row, earlier) in (first..).zip(&rows) {
+                let at = usize::try_from(row - first).unwrap_or_default();
+                if keys.is_null(at) {
+                    found.add(row, place(row), &rules::KEY, "the row has no key".to_owned());
+                } else if *earlier < row {
+                    let line = table.place_of(*earlier).line;
+                    let of = line.map_or_else(|| format!("row {earlier}"), |line| format!("line {line}"));
+                    found.add(row, place(row), &rules::KEY, format!("the key is that of {of} already"));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn wrong_ends(&self, at: usize) -> Result<Found> {
+        let (table, mut found) = (&self.tables[at], Found::default());
+        let mut ends = BTreeSet::new();
+        for (own, ty) in self.edges.iter().zip(&self.graph.edges).filter(|(own, _)| own.table == at) {
+            ends.extend([(own.ends[0], ty.source), (own.ends[1], ty.target)]);
+        }
+        for (column, ty) in ends {
+            let mut rows = Vec::new();
+            for piece in table.pieces() {
+                let mut reading = table.read(&piece, &[column], ROWS)?;
+                while let Some((first, count, columns)) = reading.next_batch()? {
+                    let Some(keys) = columns.first() else { continue };
+                    rows.clear();
+                    let has_none = match self.keys_of(ty)? {
+                        Keys::Known(known) => known.translate(keys.as_ref(), &mut rows)?.not_found == 0,
+                        Keys::Rows(_) => self.rows_of(ty, keys, (at, column), first).is_ok(),
+                    };
+                    if has_none && keys.null_count() == 0 {
+                        continue;
+                    }
+                    for row in 0..count {
+                        let own = keys.slice(row, 1);
+                        if let Err(error) = self.rows_of(ty, &own, (at, column), first + row as u64) {
+                            let Some(rule) = error.broken_rule() else { return Err(error) };
+                            found.add(first + row as u64, error.place().clone(), rule, error.message().to_owned());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The numbers of rows of all types, after some were left out.
+    fn recount(&mut self) -> Result<()> {
+        for table in &mut self.tables {
+            let Some(column) = table.options.relation.as_ref().and_then(|name| table.find(name)) else { continue };
+            let mut relations = Relations::default();
+            for piece in table.pieces() {
+                let mut reading = table.read(&piece, &[column], ROWS)?;
+                while let Some((_, _, columns)) = reading.next_batch()? {
+                    columns.first().into_iter().for_each(|column| relations.see(column.as_ref()));
+                }
+            }
+            table.relations = relations.finish();
+        }
+        for (own, ty) in self.nodes.iter().zip(&mut self.graph.nodes) {
+            ty.rows = Some(self.tables[own.table].rows);
+        }
+        for (own, ty) in self.edges.iter().zip(&mut self.graph.edges) {
+            let table = &self.tables[own.table];
+            ty.rows = Some(match &own.relation {
+                None => table.rows,
+                Some((_, name)) => table.relations.iter().find(|(known, _)| known == name).map_or(0, |(_, rows)| *rows),
+            });
+        }
+        Ok(())
+    }
+}

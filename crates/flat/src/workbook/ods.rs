@@ -1,0 +1,269 @@
+//! OpenDocument (ISO/IEC 26300, ODF 1.2, part 1): sheets are `table:table`, and rows and cells may be repeated.
+
+use std::io::{BufReader, Read};
+
+use bytes::Bytes;
+use isomorph_error::{Error, Kind, Place, Result};
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::cells::{Cell, Sheet};
+use super::xlsx::of_iso;
+use super::{CONTENT_BYTES, archive, broken};
+
+/// The limits of spreadsheets, and the most bytes that repeated texts may have together.
+const ROWS: u32 = 1_048_576;
+const COLUMNS: u32 = 16_384;
+const REPEATED_BYTES: usize = 256 << 20;
+
+/// Reads all sheets.
+///
+/// # Errors
+/// If it is no workbook.
+pub(super) fn read(bytes: &Bytes, place: &Place) -> Result<Vec<Sheet>> {
+    let mut archive = archive(bytes).map_err(|error| error.at(place.clone()))?;
+    let content = archive.by_name("content.xml").map_err(|error| broken(error).at(place.clone()))?;
+    let reader = Reader::from_reader(BufReader::new(content.take(CONTENT_BYTES)));
+    let mut parser = Parser { reader, buffer: Vec::new(), repeated: 0 };
+    parser.sheets().map_err(|error| error.at(place.clone()))
+}
+
+struct Parser<R> {
+    reader: Reader<R>,
+    buffer: Vec<u8>,
+    /// The bytes of texts that repetitions have made.
+    repeated: usize,
+}
+
+/// What attributes of a cell say.
+#[derive(Default)]
+struct Said {
+    repeat: u32,
+    kind: String,
+    value: Option<String>,
+}
+
+impl<R: std::io::BufRead> Parser<R> {
+    fn next(&mut self) -> Result<Event<'static>> {
+        self.buffer.clear();
+        Ok(self.reader.read_event_into(&mut self.buffer).map_err(broken)?.into_owned())
+    }
+
+    fn sheets(&mut self) -> Result<Vec<Sheet>> {
+        let mut all = Vec::new();
+        loop {
+            match self.next()? {
+                Event::Start(tag) if tag.name().as_ref() == b"table:table" => {
+                    let name = attribute(&tag, b"table:name")?.unwrap_or_default();
+                    all.push(self.sheet(name)?);
+                }
+                Event::Eof => return Ok(all),
+                _ => {}
+            }
+        }
+    }
+
+    fn sheet(&mut self, name: String) -> Result<Sheet> {
+        let mut sheet = Sheet::new(name);
+        let (mut row, mut depth) = (0u32, 0u32);
+        loop {
+            match self.next()? {
+                Event::Start(tag) if tag.name().as_ref() == b"table:table-row" => {
+                    let repeat = repeat(&tag, b"table:number-rows-repeated")?;
+                    let cells = self.row()?;
+                    if cells.is_empty() {
+                        row = row.saturating_add(repeat);
+                        continue;
+                    }
+                    for _ in 0..repeat {
+                        if row >= ROWS {
+                            return Err(Error::new(Kind::TooLarge, "a sheet has more than 1,048,576 rows"));
+                        }
+                        for (column, cell) in &cells {
+                            self.count(cell)?;
+                            sheet.push(row, *column, cell.clone())?;
+                        }
+                        row += 1;
+                    }
+                }
+                Event::Empty(tag) if tag.name().as_ref() == b"table:table-row" => {
+                    row = row.saturating_add(repeat(&tag, b"table:number-rows-repeated")?);
+                }
+                // Tables in cells, and groups of rows, are inside.
+                Event::Start(tag) if tag.name().as_ref() == b"table:table" => depth += 1,
+                Event::End(tag) if tag.name().as_ref() == b"table:table" => match depth.checked_sub(1) {
+                    Some(less) => depth = less,
+                    None => return Ok(sheet),
+                },
+                Event::Eof => return Err(broken("the file is truncated")),
+                _ => {}
+            }
+        }
+    }
+
+    /// The cells of a row that have a value.
+    fn row(&mut self) -> Result<Vec<(u32, Cell)>> {
+        let (mut all, mut column) = (Vec::new(), 0u32);
+        loop {
+            let (cell, repeat) = match self.next()? {
+                Event::Start(tag) if is_cell(&tag) => {
+                    let said = said(&tag)?;
+                    let text = self.text(tag.name().as_ref())?;
+                    let repeat = said.repeat;
+                    (value(said, text)?, repeat)
+                }
+                Event::Empty(tag) if is_cell(&tag) => {
+                    let said = said(&tag)?;
+                    let repeat = said.repeat;
+                    (value(said, String::new())?, repeat)
+                }
+                Event::End(tag) if tag.name().as_ref() == b"table:table-row" => return Ok(all),
+                Event::Eof => return Err(broken("the file is truncated")),
+                _ => continue,
+            };
+            let Some(cell) = cell else {
+                column = column.saturating_add(repeat);
+                continue;
+            };
+            for _ in 0..repeat {
+                if column >= COLUMNS {
+                    return Err(Error::new(Kind::TooLarge, "a sheet has more than 16,384 columns"));
+                }
+                self.count(&cell)?;
+                all.push((column, cell.clone()));
+                column += 1;
+            }
+        }
+    }
+
+    /// Counts what a copy of a cell takes.
+    fn count(&mut self, cell: &Cell) -> Result<()> {
+        if let Cell::Text(text) = cell {
+            self.repeated += text.len();
+        }
+        match self.repeated <= REPEATED_BYTES + usize::try_from(CONTENT_BYTES).unwrap_or(usize::MAX) {
+            true => Ok(()),
+            false => Err(Error::new(Kind::TooLarge, "the texts of the workbook are too large")),
+        }
+    }
+
+    /// The text of a cell: its paragraphs, without notes.
+    fn text(&mut self, end: &[u8]) -> Result<String> {
+        let (mut text, mut paragraphs, mut inside) = (String::new(), 0, 0u32);
+        loop {
+            match self.next()? {
+                Event::Start(tag) if tag.name().as_ref() == b"office:annotation" => self.skip(b"office:annotation")?,
+                Event::Start(tag) if tag.name().as_ref() == b"text:p" => {
+                    if paragraphs > 0 {
+                        text.push('\n');
+                    }
+                    paragraphs += 1;
+                    inside += 1;
+                }
+                Event::End(tag) if tag.name().as_ref() == b"text:p" => inside = inside.saturating_sub(1),
+                Event::Empty(tag) if tag.name().as_ref() == b"text:p" => {
+                    if paragraphs > 0 {
+                        text.push('\n');
+                    }
+                    paragraphs += 1;
+                }
+                Event::Empty(tag) | Event::Start(tag) if inside > 0 => match tag.name().as_ref() {
+                    b"text:s" => text.extend(std::iter::repeat_n(' ', spaces(&tag)?)),
+                    b"text:tab" => text.push('\t'),
+                    b"text:line-break" => text.push('\n'),
+                    _ => {}
+                },
+                Event::Text(own) if inside > 0 => text.push_str(&own.xml10_content().map_err(broken)?),
+                Event::CData(own) if inside > 0 => text.push_str(&own.xml10_content().map_err(broken)?),
+                Event::GeneralRef(own) if inside > 0 => push_reference(&own, &mut text)?,
+                Event::End(tag) if tag.name().as_ref() == end => return Ok(text),
+                Event::Eof => return Err(broken("the file is truncated")),
+                _ => {}
+            }
+        }
+    }
+
+    fn skip(&mut self, end: &[u8]) -> Result<()> {
+        loop {
+            match self.next()? {
+                Event::End(tag) if tag.name().as_ref() == end => return Ok(()),
+                Event::Eof => return Err(broken("the file is truncated")),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn is_cell(tag: &BytesStart<'_>) -> bool {
+    matches!(tag.name().as_ref(), b"table:table-cell" | b"table:covered-table-cell")
+}
+
+fn attribute(tag: &BytesStart<'_>, name: &[u8]) -> Result<Option<String>> {
+    match tag.try_get_attribute(name).map_err(broken)? {
+        Some(own) => Ok(Some(own.unescape_value().map_err(broken)?.into_owned())),
+        None => Ok(None),
+    }
+}
+
+/// How often a row or a cell stands.
+fn repeat(tag: &BytesStart<'_>, name: &[u8]) -> Result<u32> {
+    match attribute(tag, name)? {
+        None => Ok(1),
+        Some(text) => text.parse().map_err(|_| broken(format!("{text:?} is no number of repetitions"))),
+    }
+}
+
+/// The blanks that `text:s` says.
+fn spaces(tag: &BytesStart<'_>) -> Result<usize> {
+    let count = attribute(tag, b"text:c")?.map_or(Ok(1), |text| text.parse::<usize>());
+    match count {
+        Ok(count) if count <= 1 << 20 => Ok(count),
+        _ => Err(broken("a number of blanks is none, or too large")),
+    }
+}
+
+fn said(tag: &BytesStart<'_>) -> Result<Said> {
+    let kind = attribute(tag, b"office:value-type")?.unwrap_or_default();
+    let value = match kind.as_str() {
+        "date" => attribute(tag, b"office:date-value")?,
+        "time" => attribute(tag, b"office:time-value")?,
+        "boolean" => attribute(tag, b"office:boolean-value")?,
+        "string" => attribute(tag, b"office:string-value")?,
+        _ => attribute(tag, b"office:value")?,
+    };
+    Ok(Said { repeat: repeat(tag, b"table:number-columns-repeated")?, kind, value })
+}
+
+/// The value of a cell; none if it is empty.
+fn value(said: Said, text: String) -> Result<Option<Cell>> {
+    let odd = |value: &str| Err(broken(format!("{value:?} is no value of the type {}", said.kind)));
+    Ok(Some(match (said.kind.as_str(), said.value.as_deref()) {
+        ("", _) | ("void", _) => return Ok(None),
+        ("string", value) => Cell::Text(value.map_or(text, str::to_owned)),
+        // An error is a text of a formula without a value.
+        (_, None) => Cell::Wrong(text),
+        ("boolean", Some("true")) => Cell::Bool(true),
+        ("boolean", Some("false")) => Cell::Bool(false),
+        ("date", Some(value)) => of_iso(value),
+        ("time", Some(value)) => Cell::Span(value.to_owned()),
+        ("float" | "currency" | "percentage", Some(value)) => match value.parse::<f64>() {
+            Ok(number) if number.is_finite() => Cell::Number(number),
+            _ => return odd(value),
+        },
+        (_, Some(value)) => return odd(value),
+    }))
+}
+
+/// Appends the character that a reference is.
+fn push_reference(own: &quick_xml::events::BytesRef<'_>, out: &mut String) -> Result<()> {
+    if let Some(character) = own.resolve_char_ref().map_err(broken)? {
+        out.push(character);
+        return Ok(());
+    }
+    let name = own.decode().map_err(broken)?;
+    match quick_xml::escape::resolve_predefined_entity(&name) {
+        Some(text) => out.push_str(text),
+        None => return Err(broken(format!("the entity {name:?} is not known"))),
+    }
+    Ok(())
+}

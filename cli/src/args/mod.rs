@@ -189,8 +189,8 @@ pub struct InfoArgs {
     /// Only the first N selected nodes of each type [default: all]
     #[arg(long, value_name = "N", help_heading = "Selecting")]
     pub limit: Option<u64>,
-    /// Print a drawing of the node types and edge types instead: dot, mermaid [default: no drawing]
-    #[arg(long, value_name = "LANGUAGE", value_parser = ["dot", "mermaid"], conflicts_with = "json")]
+    /// Print a drawing of the node types and edge types instead: dot, mermaid, svg [default: no drawing]
+    #[arg(long, value_name = "LANGUAGE", value_parser = ["dot", "mermaid", "svg"], conflicts_with = "json")]
     pub schema: Option<String>,
     #[command(flatten)]
     pub resources: ResourceArgs,

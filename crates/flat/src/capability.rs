@@ -30,90 +30,9 @@ pub const CSV: Capability = Capability { nodes: CSV_VALUES, edges: CSV_VALUES, .
 /// What tables for Neo4j's admin import can say.
 pub const NEO4J: Capability = Capability { nodes: NEO4J_VALUES, edges: NEO4J_VALUES, ..LEAST };
 
-const NEO4J_SCALARS: &[Scalar] = &[
-    Scalar::Bool,
-    Scalar::Int(8),
-    Scalar::Int(16),
-    Scalar::Int(32),
-    Scalar::Int(64),
-    Scalar::UInt(8),
-    Scalar::UInt(16),
-    Scalar::UInt(32),
-    Scalar::Float(32),
-    Scalar::Float(64),
-    Scalar::Text,
-    Scalar::Date,
-    Scalar::Timestamp(TimeUnit::Millisecond),
-    Scalar::Timestamp(TimeUnit::Microsecond),
-    Scalar::Timestamp(TimeUnit::Nanosecond),
-    Scalar::Instant(TimeUnit::Millisecond),
-    Scalar::Instant(TimeUnit::Microsecond),
-    Scalar::Instant(TimeUnit::Nanosecond),
-];
-
-const NEO4J_LISTS: &[Scalar] = &[
-    Scalar::Bool,
-    Scalar::Int(8),
-    Scalar::Int(16),
-    Scalar::Int(32),
-    Scalar::Int(64),
-    Scalar::UInt(8),
-    Scalar::UInt(16),
-    Scalar::UInt(32),
-    Scalar::Float(32),
-    Scalar::Float(64),
-    Scalar::Text,
-];
-
-const NEO4J_VALUES: Values =
-    Values { scalars: NEO4J_SCALARS, lists: NEO4J_LISTS, sets: true, nulls: true, json: true, ..Values::NONE };
-
-const TEXT_SCALARS: &[Scalar] = &[
-    Scalar::Bool,
-    Scalar::Int(8),
-    Scalar::Int(16),
-    Scalar::Int(32),
-    Scalar::Int(64),
-    Scalar::UInt(8),
-    Scalar::UInt(16),
-    Scalar::UInt(32),
-    Scalar::UInt(64),
-    Scalar::Float(32),
-    Scalar::Float(64),
-    Scalar::Text,
-    Scalar::Date,
-    Scalar::Timestamp(TimeUnit::Millisecond),
-    Scalar::Timestamp(TimeUnit::Microsecond),
-    Scalar::Timestamp(TimeUnit::Nanosecond),
-    Scalar::Instant(TimeUnit::Millisecond),
-    Scalar::Instant(TimeUnit::Microsecond),
-    Scalar::Instant(TimeUnit::Nanosecond),
-];
-
-const JSON_SCALARS: &[Scalar] = &[
-    Scalar::Bool,
-    Scalar::Int(8),
-    Scalar::Int(16),
-    Scalar::Int(32),
-    Scalar::Int(64),
-    Scalar::UInt(8),
-    Scalar::UInt(16),
-    Scalar::UInt(32),
-    Scalar::UInt(64),
-    Scalar::Float(32),
-    Scalar::Float(64),
-    Scalar::Text,
-    Scalar::Date,
-    Scalar::Timestamp(TimeUnit::Millisecond),
-    Scalar::Timestamp(TimeUnit::Microsecond),
-    Scalar::Timestamp(TimeUnit::Nanosecond),
-    Scalar::Instant(TimeUnit::Millisecond),
-    Scalar::Instant(TimeUnit::Microsecond),
-    Scalar::Instant(TimeUnit::Nanosecond),
-    Scalar::Bytes,
-];
-
-const TYPED_SCALARS: &[Scalar] = &[
+/// What columns may have, in an order in which each encoding has the first ones: CSV all but bytes, JSON lines those too, Parquet and Arrow
+/// IPC all.
+const SCALARS: &[Scalar] = &[
     Scalar::Bool,
     Scalar::Int(8),
     Scalar::Int(16),
@@ -144,8 +63,38 @@ const TYPED_SCALARS: &[Scalar] = &[
     Scalar::Duration(TimeUnit::Nanosecond),
 ];
 
+const TEXT_SCALARS: &[Scalar] = SCALARS.split_at(19).0;
+const JSON_SCALARS: &[Scalar] = SCALARS.split_at(20).0;
+
+/// The same for Neo4j, which has no unsigned integers of 64 bits, and lists of the first ones.
+const NEO4J_SCALARS: &[Scalar] = &[
+    Scalar::Bool,
+    Scalar::Int(8),
+    Scalar::Int(16),
+    Scalar::Int(32),
+    Scalar::Int(64),
+    Scalar::UInt(8),
+    Scalar::UInt(16),
+    Scalar::UInt(32),
+    Scalar::Float(32),
+    Scalar::Float(64),
+    Scalar::Text,
+    Scalar::Date,
+    Scalar::Timestamp(TimeUnit::Millisecond),
+    Scalar::Timestamp(TimeUnit::Microsecond),
+    Scalar::Timestamp(TimeUnit::Nanosecond),
+    Scalar::Instant(TimeUnit::Millisecond),
+    Scalar::Instant(TimeUnit::Microsecond),
+    Scalar::Instant(TimeUnit::Nanosecond),
+];
+
+const NEO4J_LISTS: &[Scalar] = NEO4J_SCALARS.split_at(11).0;
+
+const NEO4J_VALUES: Values =
+    Values { scalars: NEO4J_SCALARS, lists: NEO4J_LISTS, sets: true, nulls: true, json: true, ..Values::NONE };
+
 const TYPED_VALUES: Values =
-    Values { scalars: TYPED_SCALARS, lists: TYPED_SCALARS, sets: true, nulls: true, json: true, ..Values::NONE };
+    Values { scalars: SCALARS, lists: SCALARS, sets: true, nulls: true, json: true, ..Values::NONE };
 
 const JSON_VALUES: Values =
     Values { scalars: JSON_SCALARS, lists: JSON_SCALARS, sets: true, nulls: true, json: true, ..Values::NONE };

@@ -195,6 +195,11 @@ impl Form for Drawing {
     }
 }
 
+/// Draws the schema of a graph as SVG, which browsers show.
+pub fn schema_svg(graph: &Graph) -> String {
+    crate::schema_svg::draw(graph)
+}
+
 /// Draws the schema of a graph: its node types with their properties, and its edge types.
 pub fn schema(graph: &Graph, language: Language) -> String {
     let mut out = String::new();

@@ -9,6 +9,7 @@ pub mod gexf;
 pub mod gml;
 pub mod jgf;
 pub mod nodelink;
+mod schema_svg;
 
 pub use capability::{CX2, DRAWING, GEXF, GML, JGF, KGX, NODE_LINK, holds_json, unheld};
 pub use isomorph_records::{Form, OpenOptions, RecordGraph, RecordWriter, Syntax, WriteOptions};

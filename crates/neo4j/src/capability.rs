@@ -18,20 +18,7 @@ pub const CAPABILITY: Capability = Capability {
     ..Capability::LEAST
 };
 
-const PLAIN: &[Scalar] = &[
-    Scalar::Bool,
-    Scalar::Int(8),
-    Scalar::Int(16),
-    Scalar::Int(32),
-    Scalar::Int(64),
-    Scalar::UInt(8),
-    Scalar::UInt(16),
-    Scalar::UInt(32),
-    Scalar::Float(32),
-    Scalar::Float(64),
-    Scalar::Text,
-];
-
+/// Arrays have the first ones.
 const SCALARS: &[Scalar] = &[
     Scalar::Bool,
     Scalar::Int(8),
@@ -52,6 +39,8 @@ const SCALARS: &[Scalar] = &[
     Scalar::Instant(TimeUnit::Microsecond),
     Scalar::Instant(TimeUnit::Nanosecond),
 ];
+
+const PLAIN: &[Scalar] = SCALARS.split_at(11).0;
 
 const VALUES: Values = Values { scalars: SCALARS, lists: PLAIN, sets: true, nulls: true, json: true, ..Values::NONE };
 

@@ -8,7 +8,7 @@ pub use screen::format_name;
 use std::io::Write as _;
 
 use isomorph::convert::{Described, Opened, Registry};
-use isomorph::formats::graphfile::draw::{Language, schema};
+use isomorph::formats::graphfile::draw::{Language, schema, schema_svg};
 use isomorph::{Kind, Result};
 
 use super::{Answer, select, show_dangling};
@@ -49,8 +49,12 @@ pub fn run(args: &InfoArgs, formats: &Registry, console: &Console) -> Result<Ans
     let cautions = opened.cautions()?;
     let (opened, dangling) = select(opened, &selection, true, &resources, &Bars::new(Interrupt::default()))?;
     if let Some(language) = &args.schema {
-        let language = if language == "dot" { Language::Dot } else { Language::Mermaid };
-        let text = schema(opened.graph.graph(), language);
+        let graph = opened.graph.graph();
+        let text = match language.as_str() {
+            "dot" => schema(graph, Language::Dot),
+            "mermaid" => schema(graph, Language::Mermaid),
+            _ => schema_svg(graph),
+        };
         console.write(|out| out.write_all(text.as_bytes()))?;
         return Ok(Answer::Yes);
     }

@@ -49,8 +49,9 @@ impl Tables {
             let found = self.wrong_keys(ty)?;
             self.reject(self.nodes[ty].table, found)?;
         }
-        let of_edges: BTreeSet<usize> = self.edges.iter().map(|own| own.table).collect();
-        for table in of_edges.into_iter().filter(|table| self.nodes.iter().all(|own| own.table != *table)) {
+        let mut of_edges: BTreeSet<usize> = self.edges.iter().map(|own| own.table).collect();
+        of_edges.retain(|table| self.nodes.iter().all(|own| own.table != *table));
+        for table in of_edges {
             let found = self.wrong_ends(table)?;
             self.reject(table, found)?;
         }

@@ -4,20 +4,18 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
+use arrow_array::BooleanArray;
 use arrow_schema::{DataType, Field, Schema};
-use arrow_select::filter::filter_record_batch;
-use isomorph_error::{Error, Findings, Kind, Place, Result, did_you_mean};
+use isomorph_error::{Error, Findings, Place, Result, did_you_mean};
 use isomorph_model::{Property, ValueKind};
-use isomorph_storage::{Blob, limits};
-use isomorph_tables::rules::{TEXT_VALUE, TIME_UNIT};
-use isomorph_tables::{Batches, CsvDialect, Encoding, ReadOptions, Selection, TableReader};
+use isomorph_storage::Blob;
+use isomorph_tables::{Encoding, Selection, TableReader};
 
-use crate::cells::{Split, integers, split};
+use crate::cells::Split;
+use crate::opened_files::{readers, readings};
+use crate::reading::Reading;
 use crate::sql::{Column, ColumnType, ExternalTable, TableOptions};
-use crate::survey::{Found, header, same_columns, survey};
+use crate::survey::{Found, header, survey};
 
 /// An opened table.
 pub(crate) struct Table {

@@ -1,15 +1,14 @@
 //! OpenDocument (ISO/IEC 26300, ODF 1.2, part 1): sheets are `table:table`, and rows and cells may be repeated.
 
-use std::io::{BufReader, Read};
-
 use bytes::Bytes;
 use isomorph_error::{Error, Kind, Place, Result};
-use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::archive::Archive;
 use super::cells::{Cell, Sheet};
 use super::xlsx::of_iso;
-use super::{CONTENT_BYTES, archive, broken};
+use super::xml::{Part, attribute, push_text};
+use super::{CONTENT_BYTES, broken};
 
 /// The limits of spreadsheets, and the most bytes that repeated texts may have together.
 const ROWS: u32 = 1_048_576;
@@ -21,16 +20,16 @@ const REPEATED_BYTES: usize = 256 << 20;
 /// # Errors
 /// If it is no workbook.
 pub(super) fn read(bytes: &Bytes, place: &Place) -> Result<Vec<Sheet>> {
-    let mut archive = archive(bytes).map_err(|error| error.at(place.clone()))?;
-    let content = archive.by_name("content.xml").map_err(|error| broken(error).at(place.clone()))?;
-    let reader = Reader::from_reader(BufReader::new(content.take(CONTENT_BYTES)));
-    let mut parser = Parser { reader, buffer: Vec::new(), repeated: 0 };
-    parser.sheets().map_err(|error| error.at(place.clone()))
+    let read = || {
+        let content = Archive::open(bytes)?.xml("content.xml")?;
+        let content = content.ok_or_else(|| broken("the workbook has no file \"content.xml\""))?;
+        Parser { part: Part::new(content), repeated: 0 }.sheets()
+    };
+    read().map_err(|error| error.at(place.clone()))
 }
 
-struct Parser<R> {
-    reader: Reader<R>,
-    buffer: Vec<u8>,
+struct Parser {
+    part: Part,
     /// The bytes of texts that repetitions have made.
     repeated: usize,
 }
@@ -43,10 +42,9 @@ struct Said {
     value: Option<String>,
 }
 
-impl<R: std::io::BufRead> Parser<R> {
+impl Parser {
     fn next(&mut self) -> Result<Event<'static>> {
-        self.buffer.clear();
-        Ok(self.reader.read_event_into(&mut self.buffer).map_err(broken)?.into_owned())
+        self.part.next()
     }
 
     fn sheets(&mut self) -> Result<Vec<Sheet>> {
@@ -152,7 +150,7 @@ impl<R: std::io::BufRead> Parser<R> {
         let (mut text, mut paragraphs, mut inside) = (String::new(), 0, 0u32);
         loop {
             match self.next()? {
-                Event::Start(tag) if tag.name().as_ref() == b"office:annotation" => self.skip(b"office:annotation")?,
+                Event::Start(tag) if tag.name().as_ref() == b"office:annotation" => self.part.skip(b"annotation")?,
                 Event::Start(tag) if tag.name().as_ref() == b"text:p" => {
                     if paragraphs > 0 {
                         text.push('\n');
@@ -173,21 +171,9 @@ impl<R: std::io::BufRead> Parser<R> {
                     b"text:line-break" => text.push('\n'),
                     _ => {}
                 },
-                Event::Text(own) if inside > 0 => text.push_str(&own.xml10_content().map_err(broken)?),
-                Event::CData(own) if inside > 0 => text.push_str(&own.xml10_content().map_err(broken)?),
-                Event::GeneralRef(own) if inside > 0 => push_reference(&own, &mut text)?,
                 Event::End(tag) if tag.name().as_ref() == end => return Ok(text),
                 Event::Eof => return Err(broken("the file is truncated")),
-                _ => {}
-            }
-        }
-    }
-
-    fn skip(&mut self, end: &[u8]) -> Result<()> {
-        loop {
-            match self.next()? {
-                Event::End(tag) if tag.name().as_ref() == end => return Ok(()),
-                Event::Eof => return Err(broken("the file is truncated")),
+                event if inside > 0 => push_text(&event, &mut text)?,
                 _ => {}
             }
         }
@@ -196,13 +182,6 @@ impl<R: std::io::BufRead> Parser<R> {
 
 fn is_cell(tag: &BytesStart<'_>) -> bool {
     matches!(tag.name().as_ref(), b"table:table-cell" | b"table:covered-table-cell")
-}
-
-fn attribute(tag: &BytesStart<'_>, name: &[u8]) -> Result<Option<String>> {
-    match tag.try_get_attribute(name).map_err(broken)? {
-        Some(own) => Ok(Some(own.unescape_value().map_err(broken)?.into_owned())),
-        None => Ok(None),
-    }
 }
 
 /// How often a row or a cell stands.
@@ -252,18 +231,4 @@ fn value(said: Said, text: String) -> Result<Option<Cell>> {
         },
         (_, Some(value)) => return odd(value),
     }))
-}
-
-/// Appends the character that a reference is.
-fn push_reference(own: &quick_xml::events::BytesRef<'_>, out: &mut String) -> Result<()> {
-    if let Some(character) = own.resolve_char_ref().map_err(broken)? {
-        out.push(character);
-        return Ok(());
-    }
-    let name = own.decode().map_err(broken)?;
-    match quick_xml::escape::resolve_predefined_entity(&name) {
-        Some(text) => out.push_str(text),
-        None => return Err(broken(format!("the entity {name:?} is not known"))),
-    }
-    Ok(())
 }

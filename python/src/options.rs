@@ -83,7 +83,8 @@ impl Opening {
         text.read.base.clone_from(&self.base);
         text.read.lenient = self.lenient;
         options.get_mut::<deepgnn::OpenOptions>().lenient = self.lenient;
-        options.get_mut::<flat::OpenOptions>().allow_outside = self.allow_outside;
+        let tables = options.get_mut::<flat::OpenOptions>();
+        (tables.allow_outside, tables.lenient) = (self.allow_outside, self.lenient);
         Ok(options)
     }
 

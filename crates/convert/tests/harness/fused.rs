@@ -86,7 +86,7 @@ fn what_graphar_lacks_becomes_the_nearest() {
     );
     build.edges(Edges::rows(a, "r/s", a, [(0, 0)]));
     let (lines, graph) = written(build.finish(), Format::GRAPHAR, Format::GRAPHAR);
-    has(&lines, &[r#""x_graphArX":5"#, r#""n":-1"#, r#""b":"1234""#, r#""flags":"[true,false]""#]);
+    has(&lines, &[r#""x_graphArX":5"#, r#""n":"18446744073709551615""#, r#""b":"1234""#, r#""flags":"[true,false]""#]);
     assert_eq!((graph.nodes[0].name.as_str(), graph.edges[0].relation.fixed()), ("a_b", Some("r_s")));
     assert_eq!(graph.nodes[0].labels, LabelVocabulary::Declared(vec!["_ufc".to_owned()]));
     assert_eq!(graph.edges[0].direction, Direction::Directed);

@@ -143,7 +143,6 @@ fn types_of_neo4j_have_any_case_and_others_are_refused() {
         ("id:ID,d:vector", "d:vector has the type vector"),
         ("id:ID,http://x", "the column http://x has the type //x"),
         ("id:ID,t:datetime{timezone:Europe/Stockholm}", "the zone Europe/Stockholm"),
-        ("a:ID,b:ID", "the columns a:ID and b:ID are both :ID"),
         ("a:ID,:LABEL,:LABEL", "are both :LABEL"),
     ] {
         let found = message(&[("n.csv", &format!("{header}\n")), EDGES]);

@@ -482,3 +482,41 @@ proptest! {
         prop_assert_eq!(wrong.is_empty(), opened(dirty.path()).and_then(|opened| digests(&opened)).is_ok());
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Whatever is changed in a workbook, packed or before it is packed, reading it ends with a graph or an error.
+    #[test]
+    fn damaged_workbooks_end_in_errors(
+        which in 0usize..3,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..3), 1..6),
+    ) {
+        let home = tempfile::tempdir().unwrap();
+        let change = |bytes: &mut Vec<u8>| {
+            for (at, byte, how) in &edits {
+                let at = at.index(bytes.len().max(1));
+                match how {
+                    0 if at < bytes.len() => bytes[at] = *byte,
+                    1 => bytes.insert(at.min(bytes.len()), *byte),
+                    _ if at < bytes.len() => {
+                        bytes.remove(at);
+                    }
+                    _ => {}
+                }
+            }
+        };
+        let name = ["people.xlsx", "people.ods", "people_xlsxwriter.xlsx"][which];
+        let mut bytes = std::fs::read(fixture(&format!("inout/workbook/{name}"))).unwrap();
+        change(&mut bytes);
+        std::fs::write(home.path().join(name), &bytes).unwrap();
+        let _ = opened(&home.path().join(name)).and_then(|opened| digests(&opened));
+        let cell = "<table:table-cell office:value-type=\"float\" office:value=\"1\" table:number-columns-repeated=\"2\"/>";
+        let rows = format!("<table:table-row table:number-rows-repeated=\"2\">{cell}<table:table-cell office:value-type=\"string\"><text:p>a&amp;<text:s/></text:p></table:table-cell></table:table-row>");
+        let mut xml = format!("<x xmlns:office=\"o\" xmlns:table=\"t\" xmlns:text=\"x\"><table:table table:name=\"nodes\">{rows}</table:table></x>").into_bytes();
+        change(&mut xml);
+        let text = String::from_utf8_lossy(&xml).into_owned();
+        std::fs::write(home.path().join("b.ods"), archive(&[("content.xml".to_owned(), text)])).unwrap();
+        let _ = opened(&home.path().join("b.ods")).and_then(|opened| digests(&opened));
+    }
+}

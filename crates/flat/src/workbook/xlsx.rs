@@ -234,7 +234,7 @@ impl Book {
         let (mut row, mut column, mut has_rows) = (0u32, 0u32, false);
         loop {
             match part.next()? {
-                Event::Start(tag) if tag.local_name().as_ref() == b"row" => {
+                Event::Empty(tag) | Event::Start(tag) if tag.local_name().as_ref() == b"row" => {
                     row = match attribute(&tag, b"r")? {
                         Some(text) => text.parse::<u32>().ok().and_then(|row| row.checked_sub(1)),
                         None => Some(if has_rows { row + 1 } else { 0 }),
@@ -394,7 +394,7 @@ mod tests {
     fn days_are_those_of_spreadsheets() {
         let book = |from_1904| Book { texts: Vec::new(), styles: Vec::new(), from_1904 };
         let day = |text: &str| Cell::Date(text.to_owned());
-        // 60 is 1900-02-29, which was none: it is shown as the day after.
+        // 60 is 1900-02-29, a day that was not: it is read as the day before.
         for (days, date) in [
             (1.0, "1900-01-01"),
             (59.0, "1900-02-28"),

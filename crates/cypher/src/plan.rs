@@ -374,7 +374,8 @@ impl Expr {
 }
 
 impl Pattern {
-    fn each_slot(&self, found: &mut dyn FnMut(Slot)) {
+    /// Calls `found` with each slot that occurs, read or bound.
+    pub(crate) fn each_slot(&self, found: &mut dyn FnMut(Slot)) {
         self.nodes.iter().for_each(|one| found(one.slot));
         for one in &self.relationships {
             found(one.slot);

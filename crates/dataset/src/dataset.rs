@@ -37,7 +37,8 @@ impl Dataset {
         &self.source
     }
 
-    pub(crate) fn resources(&self) -> &Resources {
+    /// The threads, memory and temporary files that reading may use.
+    pub fn resources(&self) -> &Resources {
         self.keys.resources()
     }
 

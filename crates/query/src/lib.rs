@@ -33,6 +33,7 @@ mod resolve;
 mod scan;
 mod spelling;
 mod statement;
+mod subqueries;
 mod sums;
 mod table;
 mod vocabulary;

@@ -33,6 +33,7 @@ use crate::prepared::prepared;
 use crate::resolve::resolve;
 use crate::spelling::respell;
 use crate::statement::{explained, parse, sql_of};
+use crate::subqueries;
 
 /// The most memory that is kept for merging what was sorted, bytes.
 const MOST_RESERVED: usize = 256 << 20;
@@ -78,6 +79,7 @@ impl Planning {
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
         let labels = Labels::of(sql);
         respell(sql);
+        subqueries::rewrite(sql)?;
         let places = resolve(sql, &self.catalog)?;
         let mut labels = labels.or_columns_of(sql);
         merge(sql, &self.catalog)?;

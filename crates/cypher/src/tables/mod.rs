@@ -8,7 +8,9 @@ mod batch;
 mod cells;
 mod edges;
 mod ends;
+mod expand;
 mod filter;
+mod first;
 mod keys;
 mod nodes;
 mod pass;
@@ -30,7 +32,9 @@ use batch::InBatch;
 use edges::EdgeTable;
 use filter::Columns;
 use nodes::NodeTable;
-pub(crate) use pass::Pass;
+use expand::Expansion;
+pub(crate) use first::First;
+use pass::Pass;
 
 /// Bits of a number for the position in its table; the rest is the table.
 const POSITION: u32 = 40;
@@ -52,6 +56,7 @@ pub struct TableGraph<'d> {
 pub(crate) struct Scans<'d> {
     dataset: &'d Dataset,
     cancel: Cancel,
+    budget: Budget,
     memory: RefCell<Reservation>,
 }
 
@@ -90,7 +95,7 @@ impl<'d> TableGraph<'d> {
                 _ => {}
             }
         }
-        let scans = Scans { dataset, cancel, memory: RefCell::new(budget.reserve(0)?) };
+        let scans = Scans { dataset, cancel, budget: budget.clone(), memory: RefCell::new(budget.reserve(0)?) };
         Ok(TableGraph { scans, nodes, edges, batches: RefCell::default(), passes: Cell::new(0) })
     }
 

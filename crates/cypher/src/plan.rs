@@ -87,6 +87,8 @@ pub(crate) struct Pattern {
     pub conditions: Vec<Condition>,
     /// Slots that are bound by the pattern, for `OPTIONAL MATCH`.
     pub introduces: Vec<Slot>,
+    /// A match may have a relationship several times, as in SQL/PGQ. In openCypher it has each once.
+    pub repeats: bool,
     /// The order of evaluation, chosen when it is first run.
     pub steps: OnceLock<Vec<crate::matching::Step>>,
 }

@@ -269,6 +269,7 @@ impl<'p, 'g> Expansion<'p, 'g> {
             adjacency,
             passing,
             pairs,
+            repeats: pattern.repeats,
             starts,
             shown_nodes: shape.shown_nodes.clone(),
             shown_edges: shape.shown_edges.clone(),

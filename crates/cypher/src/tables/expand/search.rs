@@ -57,6 +57,8 @@ pub(super) struct Search {
     /// The nodes that pass the conditions on each node of the pattern; `None` if all do.
     pub passing: Vec<Option<NodeSet>>,
     pub pairs: Vec<Vec<Pair>>,
+    /// Whether a match may have an edge several times.
+    pub repeats: bool,
     pub starts: Vec<u32>,
     pub shown_nodes: Vec<usize>,
     pub shown_edges: Vec<usize>,
@@ -178,7 +180,7 @@ impl Search {
                     self.tick(state)?;
                     let list = self.list(*one, state);
                     let from = state.nodes.get(one.from).copied().unwrap_or(u32::MAX);
-                    self.found(list.len() as u64 - used(list, from, state), state)
+                    self.found(list.len() as u64 - self.used(list, from, state), state)
                 }
                 _ => self.extend(at, *node, via, state),
             },
@@ -208,7 +210,7 @@ impl Search {
     /// Adds an edge to the match, unless it has it already.
     fn take(&self, relationship: usize, one: Entry, from: u32, state: &mut State<'_>) -> bool {
         let number = edge(one);
-        if state.taken.iter().any(|taken| taken.edge == number) {
+        if !self.repeats && state.taken.iter().any(|taken| taken.edge == number) {
             return false;
         }
         state.edges[relationship] = number;
@@ -300,7 +302,7 @@ impl Search {
         let list = lists.of(at);
         let is_last = depth + 1 == walk.most && depth + 1 >= walk.least && !walk.to_is_bound;
         if is_last && self.is_counted(walk.at, walk.to, walk.via.relationship) {
-            return self.found(list.len() as u64 - used(list, at, state), state);
+            return self.found(list.len() as u64 - self.used(list, at, state), state);
         }
         for one in list {
             if self.take(walk.via.relationship, *one, at, state) {
@@ -357,6 +359,20 @@ impl Search {
         }
     }
 
+    /// How many edges of the match are in the list of `node`, and cannot be followed again.
+    fn used(&self, list: &[Entry], node: u32, state: &State<'_>) -> u64 {
+        let mut count = 0;
+        for taken in state.taken.iter().filter(|_| !self.repeats) {
+            let other = match taken.ends {
+                [left, right] if left == node => right,
+                [left, right] if right == node => left,
+                _ => continue,
+            };
+            count += u64::from(list.binary_search(&entry(other, taken.edge)).is_ok());
+        }
+        count
+    }
+
     fn weigh(&self, state: &mut State<'_>) {
         if let Some((node, sum)) = state.weighed.take()
             && let Some(weight) = self.weights.get(node as usize)
@@ -397,20 +413,6 @@ fn seek(list: &[Entry], from: usize, node: u32) -> usize {
     let near = far / 2;
     let part = rest.get(near..(far + 1).min(rest.len())).unwrap_or_default();
     from + near + part.partition_point(|one| *one < least)
-}
-
-/// How many edges of the match are in the list of `node`.
-fn used(list: &[Entry], node: u32, state: &State<'_>) -> u64 {
-    let mut count = 0;
-    for taken in &state.taken {
-        let other = match taken.ends {
-            [left, right] if left == node => right,
-            [left, right] if right == node => left,
-            _ => continue,
-        };
-        count += u64::from(list.binary_search(&entry(other, taken.edge)).is_ok());
-    }
-    count
 }
 
 #[cfg(test)]

@@ -184,7 +184,7 @@ fn near(value: Expr, to: &DataType, schema: &DFSchema) -> std::result::Result<Ex
     };
     match type_of(&value, schema) {
         Some(DataType::Decimal128(_, from)) if from > scale => Ok(rounded(value, scale)),
-        Some(own) if own.is_floating() && to.is_integer() => Ok(whole(value)),
+        Some(DataType::Float32 | DataType::Float64) if to.is_integer() => Ok(whole(value)),
         _ => Err(value),
     }
 }

@@ -37,8 +37,7 @@ impl Dataset {
         &self.source
     }
 
-    /// The threads, memory and temporary files that reading may use.
-    pub fn resources(&self) -> &Resources {
+    pub(crate) fn resources(&self) -> &Resources {
         self.keys.resources()
     }
 

@@ -238,7 +238,7 @@ impl Parsed {
             return Err(Error::usage(format!("GRAPH_TABLE: {unknown}")));
         }
         let budget = &resources.budget;
-        let tables = TableGraph::new(dataset, budget, cancel.clone())?;
+        let tables = TableGraph::new(dataset, budget, cancel.clone())?.with_threads(resources.threads);
         let options = Options { parameters: values, cancel: cancel.clone(), ..Options::new(budget.clone()) };
         let rows = query.run(&tables, &options).map_err(|fault| fault.into_error(&self.query))?;
         let batch = rows_as_columns(rows, query.columns(), &self.query, &tables, budget)?;

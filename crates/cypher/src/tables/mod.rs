@@ -50,6 +50,8 @@ pub struct TableGraph<'d> {
     /// The batch of each pass that is going on.
     batches: RefCell<BTreeMap<usize, InBatch>>,
     passes: Cell<usize>,
+    /// How many threads search.
+    threads: usize,
 }
 
 /// How tables are read.
@@ -96,7 +98,14 @@ impl<'d> TableGraph<'d> {
             }
         }
         let scans = Scans { dataset, cancel, budget: budget.clone(), memory: RefCell::new(budget.reserve(0)?) };
-        Ok(TableGraph { scans, nodes, edges, batches: RefCell::default(), passes: Cell::new(0) })
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(TableGraph { scans, nodes, edges, batches: RefCell::default(), passes: Cell::new(0), threads })
+    }
+
+    /// With so many threads for what is searched by several; else as many as the machine has.
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
     }
 
     fn node_table(&self, node: Node) -> Result<(&RefCell<NodeTable>, usize)> {

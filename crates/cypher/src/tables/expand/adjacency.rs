@@ -45,11 +45,6 @@ impl Adjacency {
         }
     }
 
-    /// Edges in all lists.
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
     /// Builds the lists of `nodes` nodes. `each` calls its argument with both ends and the number of every edge, the same ones each time.
     ///
     /// # Errors
@@ -196,7 +191,7 @@ mod tests {
                 assert_eq!(built.of(u32::try_from(node).unwrap()), list);
             }
             assert!(built.of(nodes).is_empty() && built.of(u32::MAX).is_empty());
-            assert_eq!(built.len(), edges.len());
+            assert_eq!(built.entries.len(), edges.len());
         }
     }
 

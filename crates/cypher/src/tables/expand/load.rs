@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch};
 use isomorph::model::Predicate;
 use isomorph::model::predicate::Filter;
 use isomorph::storage::Reservation;

@@ -358,7 +358,7 @@ impl<'p, 'g> Expansion<'p, 'g> {
             let (table, edges) = found.max_by_key(|(_, edges)| (edges.first, edges.sources.len())).ok_or_else(failed)?;
             let row = (value - edges.first) as usize;
             let end = |table: usize, positions: &[u32]| {
-                Some(Node(number(table, *positions.get(row)? as usize))).ok_or_else(failed)
+                positions.get(row).map(|position| Node(number(table, *position as usize))).ok_or_else(failed)
             };
             let [source, target] = edges.tables;
             let (source, target) = (end(source, &edges.sources)?, end(target, &edges.targets)?);
@@ -374,7 +374,7 @@ impl<'p, 'g> Expansion<'p, 'g> {
 /// How many threads search.
 fn threads(graph: &TableGraph<'_>, loaded: &Loaded) -> usize {
     let edges: usize = loaded.edges.values().map(|edges| edges.sources.len()).sum();
-    if edges < ALONE { 1 } else { graph.scans.dataset.resources().threads.max(1) }
+    if edges < ALONE { 1 } else { graph.threads }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]

@@ -291,27 +291,25 @@ fn text(tokens: &[TokenWithSpan], to: &mut String) {
 
 /// A pattern; SQL writes `(a)->(b)` where openCypher has `(a)-->(b)`.
 fn pattern_text(tokens: &[TokenWithSpan], to: &mut String) {
-    let told: Vec<&TokenWithSpan> = tokens.iter().filter(|token| !is_blank(token)).collect();
     let mut at = 0;
-    while let Some(one) = told.get(at) {
-        let is = |at: usize, token: &Token| told.get(at).is_some_and(|one| one.token == *token);
-        let is_after_node = at > 0 && is(at - 1, &Token::RParen);
-        let (short, length) = match &one.token {
-            Token::Arrow if is_after_node => ("-[]->", 1),
-            Token::Lt if is_after_node && is(at + 1, &Token::Minus) && !is(at + 2, &Token::LBracket) => ("<-[]-", 2),
-            Token::Minus if is_after_node && is(at + 1, &Token::Gt) => ("-[]->", 2),
-            Token::Minus if is_after_node && is(at + 1, &Token::LParen) => ("-[]-", 1),
-            _ => ("", 1),
+    while let Some(one) = tokens.get(at) {
+        let mut after = tokens.iter().enumerate().skip(at + 1).filter(|(_, token)| !is_blank(token));
+        let (next, second) = (after.next(), after.next());
+        let is = |found: Option<(usize, &TokenWithSpan)>, token: &Token| found.is_some_and(|(_, one)| one.token == *token);
+        let before = tokens.get(..at).unwrap_or_default().iter().rfind(|token| !is_blank(token));
+        let is_after_node = before.is_some_and(|token| token.token == Token::RParen);
+        let (short, last) = match &one.token {
+            Token::Arrow if is_after_node => ("-[]->", None),
+            Token::Lt if is_after_node && is(next, &Token::Minus) && !is(second, &Token::LBracket) => ("<-[]-", next),
+            Token::Minus if is_after_node && is(next, &Token::Gt) => ("-[]->", next),
+            Token::Minus if is_after_node && is(next, &Token::LParen) => ("-[]-", None),
+            _ => ("", None),
         };
         match short {
             "" => to.push_str(&word(&one.token)),
             short => to.push_str(short),
         }
-        // Words are not joined.
-        if matches!(one.token, Token::Word(_) | Token::Number(..)) {
-            to.push(' ');
-        }
-        at += length;
+        at = last.map_or(at, |(last, _)| last) + 1;
     }
     to.push(' ');
 }
@@ -348,11 +346,16 @@ fn column(tokens: &[TokenWithSpan], query: &mut String, seen: &mut Vec<String>) 
         return Err(Error::usage(format!("GRAPH_TABLE: two columns are called {name}")).hint("a.id as a_id"));
     }
     seen.push(name.clone());
-    for token in expression {
-        query.push_str(&word(token));
-        if matches!(token, Token::Word(_) | Token::Number(..)) {
-            query.push(' ');
+    // All blanks but those at both ends; the name and AS are the last two words.
+    let count = expression.len();
+    let told = tokens.iter().skip_while(|token| is_blank(token));
+    let mut written = 0;
+    for token in told {
+        if written == count {
+            break;
         }
+        written += usize::from(!is_blank(token));
+        query.push_str(&word(&token.token));
     }
     query.push_str(&format!(" AS `{}`", name.replace('`', "``")));
     Ok(())
@@ -415,15 +418,15 @@ mod tests {
         for (text, expected) in [
             (
                 "graph_table (g match (a is person)-[e:knows]->{1,3}(b) where a.name = 'it''s' columns (b.id))",
-                "MATCH (a is person )-[e :knows ]->{1 ,3 }(b ) where a.name = 'it\\'s' RETURN b .id AS `id`",
+                "MATCH (a is person)-[e:knows]->{1,3}(b) where a.name = 'it\\'s' RETURN b.id AS `id`",
             ),
             (
                 "GRAPH_TABLE(\"My g\" MATCH (a)->(b)<-(c)-(d) COLUMNS (a.x + (b.y) AS \"a `b\", c.z))",
-                "MATCH (a )-[]->(b )<-[]-(c )-[]-(d ) RETURN a .x +(b .y ) AS `a ``b`, c .z AS `z`",
+                "MATCH (a)-[]->(b)<-[]-(c)-[]-(d) RETURN a.x + (b.y) AS `a ``b`, c.z AS `z`",
             ),
             (
                 "graph_table (g match (a)<-[e]-(b where b.x > 1) where a.\"where\" in ('x', 'columns') columns (1 as one))",
-                "MATCH (a )<-[e ]-(b where b .x >1 ) where a.`where` in ('x', 'columns') RETURN 1 AS `one`",
+                "MATCH (a)<-[e]-(b where b.x > 1) where a.`where` in ('x', 'columns') RETURN 1 AS `one`",
             ),
         ] {
             let expected = expected.replacen("MATCH", if text.contains("MATCH") { "MATCH" } else { "match" }, 1);

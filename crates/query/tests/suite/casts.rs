@@ -7,7 +7,8 @@ use crate::support::{engine_of, error, rows, social};
 fn casts_to_integers_round() {
     let engine = engine_of(&social());
     let floats = "(values (1,cast(0.5 as double)),(2,1.5),(3,2.5),(4,-0.5),(5,-1.5),(6,2.4999999),(7,null)) t(k,x)";
-    let decimals = "(values (1,cast(0.5 as decimal(10,2))),(2,1.5),(3,2.5),(4,-0.5),(5,-1.5),(6,2.49),(7,null)) t(k,x)";
+    let decimals = "(select k, cast(f as decimal(10,2)) as x from
+        (values (1,0.5),(2,1.5),(3,2.5),(4,-0.5),(5,-1.5),(6,2.49),(7,null)) v(k,f)) t";
     all(
         &engine,
         &[
@@ -68,6 +69,21 @@ fn shifts_do_not_wrap() {
 }
 
 #[test]
+fn unions_of_columns_are_floats() {
+    let (_home, engine) = crate::answers::engine();
+    all(
+        &engine,
+        &[
+            ("select price from node where id < 3 union select f from node order by 1", &["0.0", "1.5", "5.0", "null"]),
+            ("select f from node union select price from node where id < 3 order by 1", &["0.0", "1.5", "5.0", "null"]),
+            ("select count(*) from (select id, price from node union select id, f from node) t", &["6"]),
+            ("select price + 1 as x from node where id = 1 union select f from node where id = 3 order by x", &["2.5", "5.0"]),
+            ("select max(price) from node where id = 1 union select sum(f) from node order by 1", &["1.5", "5.0"]),
+        ],
+    );
+}
+
+#[test]
 fn unions_of_decimals_and_floats_are_floats() {
     let engine = engine_of(&social());
     let decimal = "select cast(1.5 as decimal(10,2)) as x";
@@ -81,7 +97,7 @@ fn unions_of_decimals_and_floats_are_floats() {
             (&format!("select count(*) from ({decimal} union {float} union select 2) t"), &["2"]),
             (&format!("{decimal} except {float}"), &[]),
             (&format!("{float} intersect all {decimal}"), &["1.5"]),
-            (&format!("{decimal} union select cast(1e-20 as real) order by 1"), &["1e-20", "1.5"]),
+            (&format!("{decimal} union select cast(1e-20 as real) order by 1"), &["9.999999682655225e-21", "1.5"]),
             (&format!("with t as ({decimal} union {float}) select a.x from t a join t b using (x)"), &["1.5"]),
             (&format!("select x + 1 from ({decimal} union select x from ({float}) u) t"), &["2.5"]),
         ],

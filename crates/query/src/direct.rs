@@ -31,8 +31,18 @@ const LONGEST: usize = 4096;
 
 /// Words that are values where a column could stand.
 const VALUES: [&str; 12] = [
-    "null", "true", "false", "current_date", "current_time", "current_timestamp", "current_user", "session_user",
-    "localtime", "localtimestamp", "user", "now",
+    "null",
+    "true",
+    "false",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "session_user",
+    "localtime",
+    "localtimestamp",
+    "user",
+    "now",
 ];
 
 /// The rows that answer such a question.
@@ -173,7 +183,8 @@ impl Words {
     }
 
     fn has(&mut self, keyword: Keyword) -> bool {
-        let is = |token: &Token| matches!(token, Token::Word(word) if word.keyword == keyword && word.quote_style.is_none());
+        let is =
+            |token: &Token| matches!(token, Token::Word(word) if word.keyword == keyword && word.quote_style.is_none());
         self.0.next_if(is).is_some()
     }
 

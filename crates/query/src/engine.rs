@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use datafusion::physical_plan::execute_stream;
-use isomorph::formats::flat::PlainTable;
 use isomorph::dataset::Cancel;
+use isomorph::formats::flat::PlainTable;
 use isomorph::storage::Resources;
 use isomorph::{Graph, Location, Result};
 

@@ -4,13 +4,11 @@ use std::sync::{Arc, LazyLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{
-    Array, ArrayRef, Float64Array, PrimitiveArray, TimestampMicrosecondArray, TimestampNanosecondArray,
-};
+use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, TimestampMicrosecondArray, TimestampNanosecondArray};
 use arrow_schema::{DECIMAL128_MAX_PRECISION, DataType, TimeUnit};
 use datafusion::arrow::compute::kernels::arity::try_binary;
 use datafusion::arrow::compute::kernels::numeric::{add, div, mul, neg, rem, sub};
@@ -186,7 +184,10 @@ where
     let one = |value: T::Native, by: T::Native| {
         let (value, by): (i128, i128) = (value.into(), by.into());
         let by = u32::try_from(by).ok().filter(|by| (*by as usize) < bits).ok_or_else(|| {
-            ArrowError::ArithmeticOverflow(format!("{value} {sign} {by}: an integer of {bits} bits is shifted by 0 to {}", bits - 1))
+            ArrowError::ArithmeticOverflow(format!(
+                "{value} {sign} {by}: an integer of {bits} bits is shifted by 0 to {}",
+                bits - 1
+            ))
         })?;
         // 128 bits have room for 64 that are shifted by 63.
         let result = if is_left { value << by } else { value >> by };

@@ -193,11 +193,17 @@ impl Parsed {
         debug_assert!(last < end, "inside");
         let mut query = String::new();
         let pattern = inside.get(first..condition.unwrap_or(columns)).unwrap_or_default();
-        pattern_text(pattern, &mut query);
+        let mut conditions = Vec::new();
+        pattern_text(pattern, &mut query, &mut conditions);
         if let Some(condition) = condition {
-            text(inside.get(condition..columns).unwrap_or_default(), &mut query);
+            conditions.push(text(inside.get(condition + 1..columns).unwrap_or_default()));
         }
-        query.push_str(" RETURN ");
+        match conditions.as_slice() {
+            [] => {}
+            [only] => query.push_str(&format!("WHERE {only} ")),
+            several => query.push_str(&format!("WHERE ({}) ", several.join(") AND ("))),
+        }
+        query.push_str("RETURN ");
         let mut seen = Vec::new();
         for (number, one) in split(inside.get(list..last).unwrap_or_default()).into_iter().enumerate() {
             if number > 0 {
@@ -232,8 +238,7 @@ impl Parsed {
             values.insert(name.clone(), of_text(value));
             used.insert(name.clone());
         }
-        let query =
-            Query::of_graph_table(&self.query, &values).map_err(|fault| fault.into_error(&self.query))?;
+        let query = Query::of_graph_table(&self.query, &values).map_err(|fault| fault.into_error(&self.query))?;
         if let Some(unknown) = query.names().unknown(dataset.source().graph()).into_iter().next() {
             return Err(Error::usage(format!("GRAPH_TABLE: {unknown}")));
         }
@@ -285,17 +290,34 @@ fn word(token: &Token) -> String {
     }
 }
 
-fn text(tokens: &[TokenWithSpan], to: &mut String) {
-    tokens.iter().for_each(|token| to.push_str(&word(&token.token)));
+fn text(tokens: &[TokenWithSpan]) -> String {
+    tokens.iter().map(|token| word(&token.token)).collect::<String>().trim().to_owned()
 }
 
-/// A pattern; SQL writes `(a)->(b)` where openCypher has `(a)-->(b)`.
-fn pattern_text(tokens: &[TokenWithSpan], to: &mut String) {
+/// A pattern; SQL writes `(a)->(b)` where openCypher has `(a)-->(b)`. Conditions of single nodes and edges are added to the others.
+fn pattern_text(tokens: &[TokenWithSpan], to: &mut String, conditions: &mut Vec<String>) {
     let mut at = 0;
     while let Some(one) = tokens.get(at) {
+        if is_word(one, "where") {
+            let mut depth = 0;
+            let is_end = |token: &TokenWithSpan| {
+                match token.token {
+                    Token::LParen | Token::LBracket | Token::LBrace => depth += 1,
+                    Token::RParen | Token::RBracket | Token::RBrace => depth -= 1,
+                    _ => {}
+                }
+                depth < 0
+            };
+            let rest = tokens.get(at + 1..).unwrap_or_default();
+            let end = rest.iter().position(is_end).unwrap_or(rest.len());
+            conditions.push(text(rest.get(..end).unwrap_or_default()));
+            at += 1 + end;
+            continue;
+        }
         let mut after = tokens.iter().enumerate().skip(at + 1).filter(|(_, token)| !is_blank(token));
         let (next, second) = (after.next(), after.next());
-        let is = |found: Option<(usize, &TokenWithSpan)>, token: &Token| found.is_some_and(|(_, one)| one.token == *token);
+        let is =
+            |found: Option<(usize, &TokenWithSpan)>, token: &Token| found.is_some_and(|(_, one)| one.token == *token);
         let before = tokens.get(..at).unwrap_or_default().iter().rfind(|token| !is_blank(token));
         let is_after_node = before.is_some_and(|token| token.token == Token::RParen);
         let (short, last) = match &one.token {
@@ -418,7 +440,7 @@ mod tests {
         for (text, expected) in [
             (
                 "graph_table (g match (a is person)-[e:knows]->{1,3}(b) where a.name = 'it''s' columns (b.id))",
-                "MATCH (a is person)-[e:knows]->{1,3}(b) where a.name = 'it\\'s' RETURN b.id AS `id`",
+                "MATCH (a is person)-[e:knows]->{1,3}(b) WHERE a.name = 'it\\'s' RETURN b.id AS `id`",
             ),
             (
                 "GRAPH_TABLE(\"My g\" MATCH (a)->(b)<-(c)-(d) COLUMNS (a.x + (b.y) AS \"a `b\", c.z))",
@@ -426,7 +448,7 @@ mod tests {
             ),
             (
                 "graph_table (g match (a)<-[e]-(b where b.x > 1) where a.\"where\" in ('x', 'columns') columns (1 as one))",
-                "MATCH (a)<-[e]-(b where b.x > 1) where a.`where` in ('x', 'columns') RETURN 1 AS `one`",
+                "MATCH (a)<-[e]-(b ) WHERE (b.x > 1) AND (a.`where` in ('x', 'columns')) RETURN 1 AS `one`",
             ),
         ] {
             let expected = expected.replacen("MATCH", if text.contains("MATCH") { "MATCH" } else { "match" }, 1);

@@ -132,7 +132,8 @@ impl Row {
             op: BinaryOperator::Eq,
             right: Box::new(Expr::Identifier(Ident::with_quote('"', column(at)))),
         });
-        let both = |left, right| Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::And, right: Box::new(right) };
+        let both =
+            |left, right| Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::And, right: Box::new(right) };
         pairs.reduce(both).unwrap_or_else(|| truth(Some(true)))
     }
 
@@ -169,8 +170,7 @@ impl Row {
         let equal = self.equal();
         let unknown = Expr::IsNull(Box::new(Expr::Nested(Box::new(equal.clone()))));
         let when = |condition, result| CaseWhen { condition, result };
-        let conditions =
-            vec![when(self.any(equal)?, truth(Some(true))), when(self.any(unknown)?, truth(None))];
+        let conditions = vec![when(self.any(equal)?, truth(Some(true))), when(self.any(unknown)?, truth(None))];
         let token = || datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken::empty();
         let found = Expr::Case {
             case_token: token(),

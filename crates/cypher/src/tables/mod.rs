@@ -30,10 +30,10 @@ use crate::graph::{Direction, Nodes, PropertyGraph};
 use crate::value::{Map, Node, Relationship, Value};
 use batch::InBatch;
 use edges::EdgeTable;
-use filter::Columns;
-use nodes::NodeTable;
 use expand::Expansion;
+use filter::Columns;
 pub(crate) use first::First;
+use nodes::NodeTable;
 use pass::Pass;
 
 /// Bits of a number for the position in its table; the rest is the table.

@@ -46,10 +46,9 @@ fn dataset(graph: &MemoryGraph, undirected: Option<&str>) -> Dataset {
                         edge.ty == relation && type_of(edge.source) == from && type_of(edge.target) == to
                     })
                     .collect();
-                let ends = |end: fn(&Edge) -> usize| {
-                    int64(own.iter().map(|at| key(end(&graph.edges[*at]))))
-                };
-                let edges = Edges::keys(types[from], relation, types[to], ends(|edge| edge.source), ends(|edge| edge.target));
+                let ends = |end: fn(&Edge) -> usize| int64(own.iter().map(|at| key(end(&graph.edges[*at]))));
+                let edges =
+                    Edges::keys(types[from], relation, types[to], ends(|edge| edge.source), ends(|edge| edge.target));
                 let edges = edges.column("eid", int64(own.iter().map(|at| *at as i64)));
                 build.edges(if undirected == Some(relation) { edges.undirected() } else { edges });
             }
@@ -98,9 +97,7 @@ impl Condition {
     }
 
     fn holds(self, (nodes, edges): &Match, graph: &MemoryGraph) -> bool {
-        let above = |node: usize, limit: i64| {
-            matches!(graph.nodes[nodes[node]].1.get("x"), Some(Value::Int(int)) if *int > limit)
-        };
+        let above = |node: usize, limit: i64| matches!(graph.nodes[nodes[node]].1.get("x"), Some(Value::Int(int)) if *int > limit);
         match self {
             Condition::Differ(a, b) => nodes[a] != nodes[b],
             Condition::Same(a, b) => nodes[a] == nodes[b],
@@ -165,7 +162,8 @@ fn random_patterns_over_tables_match_what_brute_force_finds() {
         matched += usize::from(!found.is_empty());
         let equal = case.equal.map(|(a, b)| format!("n{a}.x = n{b}.x"));
         let conditions: Vec<String> = equal.into_iter().chain(condition.map(Condition::text)).collect();
-        let condition = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
+        let condition =
+            if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
         let count = case.labels.len();
         let (first, last) = (random.below(count), random.below(count));
         let int = |node: usize| Value::Int(key(node));
@@ -260,7 +258,8 @@ fn a_search_is_left_when_nobody_wants_more() {
     let dataset = large();
     let options = Options::new(Budget::new(1 << 30));
     // All matches of this would not be found in a day.
-    let text = "MATCH (a)-[:e]->(b)-[:e]->(c)-[:e]->(d)-[:e]->(f)-[:e]->(g)-[:e]->(h)-[:e]->(i) RETURN a.id, i.id LIMIT 5";
+    let text =
+        "MATCH (a)-[:e]->(b)-[:e]->(c)-[:e]->(d)-[:e]->(f)-[:e]->(g)-[:e]->(h)-[:e]->(i) RETURN a.id, i.id LIMIT 5";
     assert_eq!(run(&dataset, text, &options).unwrap().len(), 5);
     let all = text.replace("RETURN a.id, i.id LIMIT 5", "WHERE a.id = i.id RETURN count(*) AS n");
     let limited =

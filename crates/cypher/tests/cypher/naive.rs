@@ -155,7 +155,8 @@ fn walks(
         }
         let is_undirected = case.undirected == Some(edge.ty.as_str());
         let forward = (step.direction != 1 || is_undirected) && edge.source == from;
-        let back = (step.direction != 0 || is_undirected) && edge.target == from && !(forward && edge.source == edge.target);
+        let back =
+            (step.direction != 0 || is_undirected) && edge.target == from && !(forward && edge.source == edge.target);
         for (goes, end) in [(forward, edge.target), (back, edge.source)] {
             if goes {
                 taken.push(at);

@@ -13,14 +13,8 @@ fn casts_to_integers_round() {
         &engine,
         &[
             // As in PostgreSQL and DuckDB: halves of floats go to the even number, those of decimals away from zero.
-            (
-                &format!("select cast(x as bigint) from {floats} order by k"),
-                &["0", "2", "2", "0", "-2", "2", "null"],
-            ),
-            (
-                &format!("select cast(x as int) from {decimals} order by k"),
-                &["1", "2", "3", "-1", "-2", "2", "null"],
-            ),
+            (&format!("select cast(x as bigint) from {floats} order by k"), &["0", "2", "2", "0", "-2", "2", "null"]),
+            (&format!("select cast(x as int) from {decimals} order by k"), &["1", "2", "3", "-1", "-2", "2", "null"]),
             ("select cast(2.5 as int), cast(-2.5 as bigint), cast(2.5e0 as int), 2.5::smallint", &["3|-3|2|3"]),
             ("select cast(cast(2.675 as decimal(10,3)) as decimal(10,2)), cast(0.99 as decimal(2,0))", &["2.68|1"]),
             (&format!("select k from {floats} where cast(x as int) = 2 order by k"), &["2", "3", "6"]),
@@ -28,14 +22,14 @@ fn casts_to_integers_round() {
             (&format!("select k from {decimals} where cast(x as int) in (2, -2) order by k"), &["2", "5", "6"]),
             (&format!("select k from {decimals} where cast(x as decimal(9,0)) = 2 order by k"), &["2", "6"]),
             (&format!("select k from {decimals} where cast(x as decimal(9,1)) < 0 order by k"), &["4", "5"]),
-            (&format!("select k from {decimals} where cast(x as decimal(9,0)) between 2 and 2 order by k"), &["2", "6"]),
+            (
+                &format!("select k from {decimals} where cast(x as decimal(9,0)) between 2 and 2 order by k"),
+                &["2", "6"],
+            ),
             ("select try_cast(cast(1e30 as double) as bigint), try_cast(cast('nan' as double) as int)", &["null|null"]),
             ("select try_cast(cast(300.5 as decimal(5,1)) as tinyint), try_cast(12.5 as tinyint)", &["null|13"]),
             ("select cast(99999999999999999999999999999999999999 as decimal(38,0)) = 0", &["false"]),
-            (
-                "select cast(cast(0.99999999999999999999999999999999999999 as decimal(38,38)) as bigint)",
-                &["1"],
-            ),
+            ("select cast(cast(0.99999999999999999999999999999999999999 as decimal(38,38)) as bigint)", &["1"]),
         ],
     );
     for question in [
@@ -62,7 +56,13 @@ fn shifts_do_not_wrap() {
             ("select (1 << 2) + 1, 1 << 2 << 3", &["5|32"]),
         ],
     );
-    for question in ["select 1 << 64", "select 1 << -1", "select 1 >> 64", "select 1 << 63", "select x << 60 from (values (1),(16)) t(x)"] {
+    for question in [
+        "select 1 << 64",
+        "select 1 << -1",
+        "select 1 >> 64",
+        "select 1 << 63",
+        "select x << 60 from (values (1),(16)) t(x)",
+    ] {
         let told = error(&engine, question);
         assert!(told.message().contains("<<") || told.message().contains(">>"), "{question}: {told}");
     }
@@ -77,7 +77,10 @@ fn unions_of_columns_are_floats() {
             ("select price from node where id < 3 union select f from node order by 1", &["0.0", "1.5", "5.0", "null"]),
             ("select f from node union select price from node where id < 3 order by 1", &["0.0", "1.5", "5.0", "null"]),
             ("select count(*) from (select id, price from node union select id, f from node) t", &["6"]),
-            ("select price + 1 as x from node where id = 1 union select f from node where id = 3 order by x", &["2.5", "5.0"]),
+            (
+                "select price + 1 as x from node where id = 1 union select f from node where id = 3 order by x",
+                &["2.5", "5.0"],
+            ),
             ("select max(price) from node where id = 1 union select sum(f) from node order by 1", &["1.5", "5.0"]),
         ],
     );

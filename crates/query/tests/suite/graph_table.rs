@@ -20,7 +20,8 @@ fn cypher(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = rows
         .map(|row| {
             let row = row.unwrap();
-            let cells = row.iter().map(|value| if value.is_null() { "null".into() } else { to_text(value, &tables).unwrap() });
+            let cells =
+                row.iter().map(|value| if value.is_null() { "null".into() } else { to_text(value, &tables).unwrap() });
             cells.collect::<Vec<String>>().join("|")
         })
         .collect();
@@ -64,7 +65,8 @@ fn edges_may_stand_twice_in_a_match() {
     let engine = engine_of(&social());
     let back = "from knows a join knows b on a._source = b._source where a._source = 1007";
     let expected = rows(&engine, &format!("select count(*) {back}")).unwrap();
-    let pattern = "graph_table (graph match (b)<-[:knows]-(a:person)-[:knows]->(c) where a.id = 1007 columns (1 as one))";
+    let pattern =
+        "graph_table (graph match (b)<-[:knows]-(a:person)-[:knows]->(c) where a.id = 1007 columns (1 as one))";
     assert_eq!(rows(&engine, &format!("select count(*) from {pattern}")).unwrap(), expected);
     // In openCypher both edges differ.
     assert_ne!(cypher("MATCH (b)<-[:knows]-(a:person)-[:knows]->(c) WHERE a.id = 1007 RETURN count(*)"), expected);
@@ -81,17 +83,24 @@ fn its_rows_join_with_other_tables() {
     let engine = engine_of(&social());
     let friends = "graph_table (graph match (a:person)-[e:knows]->(b:person) where a.id = $who
         columns (b.id as friend, e.since)) f";
-    let own = "select k._target, p.firstName, k.since from knows k join person p on p.id = k._target where k._source = 1007";
+    let own =
+        "select k._target, p.firstName, k.since from knows k join person p on p.id = k._target where k._source = 1007";
     let parameters = Parameters::new().with("who", "1007").with("least", "1000");
-    let joined = format!("select friend, p.firstName, since from {friends} join person p on p.id = friend where friend > $least");
+    let joined = format!(
+        "select friend, p.firstName, since from {friends} join person p on p.id = friend where friend > $least"
+    );
     let mut found = with(&engine, &joined, &parameters).unwrap();
     found.sort();
     assert_eq!(found, sorted(&engine, own).unwrap());
     let two = "select count(*) from GRAPH_TABLE (graph match (a:city) columns (a.name)) a
         join graph_table (graph match (a:city) columns (a.name)) b using (name)";
     assert_eq!(rows(&engine, two).unwrap(), ["40"]);
-    let names = engine.columns("select * from graph_table (graph match (a:city) columns (a.name as \"N\", a.population))", &Parameters::new());
-    let names: Vec<String> = names.unwrap().fields().iter().map(|field| format!("{} {}", field.name(), field.data_type())).collect();
+    let names = engine.columns(
+        "select * from graph_table (graph match (a:city) columns (a.name as \"N\", a.population))",
+        &Parameters::new(),
+    );
+    let names: Vec<String> =
+        names.unwrap().fields().iter().map(|field| format!("{} {}", field.name(), field.data_type())).collect();
     assert_eq!(names, ["N Utf8", "population Int64"]);
     let mut several = Engine::new(resources()).unwrap();
     several.add_graph("a", Arc::new(isomorph::open(&social()).unwrap())).unwrap();
@@ -106,7 +115,11 @@ fn what_is_wrong_says_where() {
     for (question, expected, line) in [
         ("select 1 from\n graph_table (nope match (a) columns (a.id))", "there is no graph nope", 2),
         ("select 1 from graph_table (graph match (a:persn) columns (a.id))", "persn, did you mean person?", 1),
-        ("select 1 from graph_table (graph match (a:person) columns (a.nmae))", "no node or relationship has the property nmae", 1),
+        (
+            "select 1 from graph_table (graph match (a:person) columns (a.nmae))",
+            "no node or relationship has the property nmae",
+            1,
+        ),
         ("select 1 from graph_table (graph match (a columns (a.id))", "", 1),
         ("select 1 from graph_table (graph match (a) columns (count(*) as n))", "aggregates", 1),
         ("select 1 from graph_table (graph match (a)-[:knows]->*(b) columns (a.id))", "upper bound", 1),

@@ -25,10 +25,7 @@ fn rows_are_in_subqueries() {
             // (1, 'b') may be (null, 'b').
             (&within("not in", RIGHT), &[]),
             (&within("not in", "(select 1, 'a' where false)"), &["1", "2", "3", "4"]),
-            (
-                &format!("select k from {LEFT} where not (a, b) in (select x, y from {known} r(x,y)) order by k"),
-                &["2"],
-            ),
+            (&format!("select k from {LEFT} where not (a, b) in (select x, y from {known} r(x,y)) order by k"), &["2"]),
             (
                 &format!("select k from {LEFT} where not (a, b) not in (select x, y from {known} r(x,y)) order by k"),
                 &["1"],
@@ -47,16 +44,16 @@ fn rows_are_in_subqueries() {
                 &format!("select k from {LEFT} where ((a, b) in (select x, y from {known} r(x,y))) is null order by k"),
                 &["3", "4"],
             ),
-            (
-                "select count(*) from knows where (_target, _source) in (select _source, _target from knows)",
-                &["0"],
-            ),
+            ("select count(*) from knows where (_target, _source) in (select _source, _target from knows)", &["0"]),
             (
                 "select count(*) from livesIn where (_source, _target) in (select _source, _target from livesIn)",
                 &["500"],
             ),
             // The names of the subquery are not those outside.
-            ("select count(*) from person where (id, id) in (select id as x, p.id as y from person p where p.id < 1010)", &["2"]),
+            (
+                "select count(*) from person where (id, id) in (select id as x, p.id as y from person p where p.id < 1010)",
+                &["2"],
+            ),
         ],
     );
 }
@@ -83,7 +80,9 @@ fn correlated_any_sees_the_outer_row() {
             "not exists (select 1 from knows k where k._source = p.id)",
         ),
     ] {
-        let ids = |condition: &str| rows(&engine, &format!("select p.id from person p where {condition} order by 1")).unwrap();
+        let ids = |condition: &str| {
+            rows(&engine, &format!("select p.id from person p where {condition} order by 1")).unwrap()
+        };
         assert!(!ids(equal).is_empty(), "{equal}");
         assert_eq!(ids(comparison), ids(equal), "{comparison}");
     }

@@ -46,7 +46,10 @@ const FORMATS: [(&str, Format); 15] = [
     ("z.cypher", Format::CYPHER),
 ];
 
-const COMPARISONS: [(Comparison, &str, fn(Ordering) -> bool); 6] = [
+/// A comparison, how SQL writes it, and which orders pass.
+type Compared = (Comparison, &'static str, fn(Ordering) -> bool);
+
+const COMPARISONS: [Compared; 6] = [
     (Comparison::Equal, "=", Ordering::is_eq),
     (Comparison::NotEqual, "<>", Ordering::is_ne),
     (Comparison::Less, "<", Ordering::is_lt),
@@ -55,13 +58,8 @@ const COMPARISONS: [(Comparison, &str, fn(Ordering) -> bool); 6] = [
     (Comparison::GreaterOrEqual, ">=", Ordering::is_ge),
 ];
 
-const LITERALS: [(f64, &str); 5] = [
-    (0.0, "0.0"),
-    (-0.0, "-0.0"),
-    (1.0, "1.0"),
-    (-1.0, "-1.0"),
-    (NAN, "cast('nan' as double)"),
-];
+const LITERALS: [(f64, &str); 5] =
+    [(0.0, "0.0"), (-0.0, "-0.0"), (1.0, "1.0"), (-1.0, "-1.0"), (NAN, "cast('nan' as double)")];
 
 /// The graph, as text.
 fn graph(home: &std::path::Path) -> Graph {
@@ -124,7 +122,10 @@ fn filters_of_floats_pass_what_a_look_at_each_value_finds() {
             let column = format!("c{column}");
             let values = values(&graph, &column);
             assert_eq!(values.len(), 3, "{name}");
-            signs += values.iter().filter(|(_, value)| value.is_some_and(|value| value == 0.0 && value.is_sign_negative())).count();
+            signs += values
+                .iter()
+                .filter(|(_, value)| value.is_some_and(|value| value == 0.0 && value.is_sign_negative()))
+                .count();
             for (comparison, sign, holds) in COMPARISONS {
                 for (literal, text) in LITERALS {
                     for negated in [false, true] {
@@ -158,8 +159,11 @@ fn filters_of_floats_pass_what_a_look_at_each_value_finds() {
                             filter = Predicate::Not(Box::new(filter));
                         }
                         let mut found = Vec::new();
-                        for batch in dataset.scan("n").unwrap().columns(["@key"]).filter(filter.clone()).batches().unwrap() {
-                            let keys = arrow_cast::cast(batch.unwrap().column(0), &arrow_schema::DataType::Int64).unwrap();
+                        for batch in
+                            dataset.scan("n").unwrap().columns(["@key"]).filter(filter.clone()).batches().unwrap()
+                        {
+                            let keys =
+                                arrow_cast::cast(batch.unwrap().column(0), &arrow_schema::DataType::Int64).unwrap();
                             found.extend(keys.as_primitive::<Int64Type>().iter().flatten());
                         }
                         found.sort_unstable();

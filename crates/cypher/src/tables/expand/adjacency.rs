@@ -12,7 +12,6 @@ const NODES_AT_ONCE: usize = 16_384;
 pub(super) type Entry = u64;
 
 /// The node at the other end.
-#[expect(clippy::cast_possible_truncation, reason = "the upper half")]
 pub(super) fn neighbor(entry: Entry) -> u32 {
     (entry >> 32) as u32
 }
@@ -26,6 +25,9 @@ pub(super) fn edge(entry: Entry) -> u32 {
 pub(super) fn entry(neighbor: u32, edge: u32) -> Entry {
     (u64::from(neighbor) << 32) | u64::from(edge)
 }
+
+/// What is called with both ends and the number of an edge.
+pub(super) type EachEdge<'f> = dyn FnMut(u32, u32, u32) + 'f;
 
 /// The lists of all nodes.
 #[derive(Debug, Default)]
@@ -53,7 +55,7 @@ impl Adjacency {
         nodes: usize,
         threads: usize,
         memory: &mut Reservation,
-        each: &dyn Fn(&mut dyn FnMut(u32, u32, u32)),
+        each: &dyn Fn(&mut EachEdge<'_>),
     ) -> Result<Adjacency> {
         memory.grow(4 * (nodes as u64 + 2)).map_err(|error| error.hint("--memory"))?;
         // One place more, as each end is counted two places ahead: then offsets are moved by filling alone.
@@ -176,7 +178,7 @@ mod tests {
         for nodes in [1_u32, 5, 40_000] {
             let edges: Vec<(u32, u32)> = (0..60_000).map(|_| (random(nodes.into()), random(nodes.into()))).collect();
             let mut memory = Budget::new(1 << 30).reserve(0).unwrap();
-            let each = |found: &mut dyn FnMut(u32, u32, u32)| {
+            let each = |found: &mut EachEdge<'_>| {
                 for (number, (from, to)) in edges.iter().enumerate() {
                     found(*from, *to, u32::try_from(number).unwrap());
                 }

@@ -19,7 +19,7 @@ use super::super::ends::Ends;
 use super::super::filter::{Columns, predicate};
 use super::super::reading::of_types;
 use super::super::{TableGraph, cells, in_pass, number, unknown};
-use super::adjacency::{Adjacency, NodeSet};
+use super::adjacency::{Adjacency, EachEdge, NodeSet};
 use super::shape::{Own, Shape};
 use crate::columnar::{holds_for_type, ways};
 use crate::eval::{Row, eval, holds, set};
@@ -64,6 +64,9 @@ pub(super) struct Edges {
 
 /// What lists of neighbours are made of: tables, from which ends, and the relationship whose conditions edges pass.
 type Part = (usize, When, When, Option<usize>);
+
+/// A property that each relationship of a walk has, with its value.
+type Property<'p> = (&'p Arc<str>, Value);
 
 /// All that is read.
 #[derive(Debug, Default)]
@@ -213,7 +216,8 @@ impl<'p, 'g> Loading<'_, 'p, 'g> {
             // A walk goes over nodes of which the pattern says nothing.
             let fits = |left: usize, right: usize| -> Result<bool> {
                 Ok(is_walk
-                    || !self.node_tests(one.left, left, cx)?.is_never && !self.node_tests(one.right, right, cx)?.is_never)
+                    || !self.node_tests(one.left, left, cx)?.is_never
+                        && !self.node_tests(one.right, right, cx)?.is_never)
             };
             let (forward, backward) = ways(one.direction, table.may_be_undirected());
             let is_mixed = table.directed_column().is_some();
@@ -274,7 +278,7 @@ impl<'p, 'g> Loading<'_, 'p, 'g> {
         let graph = self.graph;
         let pattern = self.shape.pattern;
         let cell = graph.edges.get(at).ok_or_else(unknown)?;
-        let mut tests: Vec<(usize, Tests<'p>, Vec<(&'p Arc<str>, Value)>)> = Vec::new();
+        let mut tests: Vec<(usize, Tests<'p>, Vec<Property<'p>>)> = Vec::new();
         let (mut element, table_name, source_at, target_at, directed_at, relation_at, count);
         let tables;
         {
@@ -368,7 +372,7 @@ impl<'p, 'g> Loading<'_, 'p, 'g> {
         relation_at: Option<usize>,
         relationship: usize,
         tests: &Tests<'p>,
-        properties: &[(&'p Arc<str>, Value)],
+        properties: &[Property<'p>],
         cx: &Context<'g>,
     ) -> Result<Option<Vec<bool>>> {
         let Some(one) = self.shape.pattern.relationships.get(relationship) else { return Ok(None) };
@@ -532,7 +536,7 @@ impl Loaded {
     /// Builds lists.
     pub(super) fn adjacency(&self, parts: &[Part], threads: usize, memory: &mut Reservation) -> Result<Adjacency> {
         let nodes = self.bases.last().copied().unwrap_or_default() as usize;
-        let each = |found: &mut dyn FnMut(u32, u32, u32)| {
+        let each = |found: &mut EachEdge<'_>| {
             for (table, by_source, by_target, tested) in parts {
                 let Some(edges) = self.edges.get(table) else { continue };
                 let [source_base, target_base] =

@@ -81,7 +81,8 @@ impl<'p, 'g> Expansion<'p, 'g> {
         // Edges that are read later have the numbers of their tables.
         for at in &shape.shown_edges {
             let one = shape.pattern.relationships.get(*at)?;
-            let mut tables = graph.edges.iter().map(std::cell::RefCell::borrow).filter(|table| table.may_have(&one.types));
+            let mut tables =
+                graph.edges.iter().map(std::cell::RefCell::borrow).filter(|table| table.may_have(&one.types));
             if !tables.all(|table| table.is_whole() || table.is_unread()) {
                 return None;
             }
@@ -188,7 +189,8 @@ impl<'p, 'g> Expansion<'p, 'g> {
     ) -> Result<Search> {
         let (pattern, shape) = (self.shape.pattern, &self.shape);
         let tested = |node: usize| {
-            loaded.passing.get(node).is_some_and(Option::is_some) || shape.pairs.iter().any(|(one, pair)| *one == node || pair.other == node)
+            loaded.passing.get(node).is_some_and(Option::is_some)
+                || shape.pairs.iter().any(|(one, pair)| *one == node || pair.other == node)
         };
         let place = |node: usize| {
             let (passing, of) = loaded.counts(node);
@@ -355,7 +357,8 @@ impl<'p, 'g> Expansion<'p, 'g> {
         }
         for (at, value) in self.shape.shown_edges.iter().zip(edges) {
             let found = running.loaded.edges.iter().filter(|(_, edges)| edges.first <= *value);
-            let (table, edges) = found.max_by_key(|(_, edges)| (edges.first, edges.sources.len())).ok_or_else(failed)?;
+            let (table, edges) =
+                found.max_by_key(|(_, edges)| (edges.first, edges.sources.len())).ok_or_else(failed)?;
             let row = (value - edges.first) as usize;
             let end = |table: usize, positions: &[u32]| {
                 positions.get(row).map(|position| Node(number(table, *position as usize))).ok_or_else(failed)

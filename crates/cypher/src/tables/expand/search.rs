@@ -421,7 +421,8 @@ mod tests {
 
     #[test]
     fn places_in_sorted_lists_are_found_from_anywhere() {
-        let list: Vec<Entry> = [1, 1, 4, 4, 4, 9, 12, 30].iter().enumerate().map(|(at, node)| entry(*node, at as u32)).collect();
+        let list: Vec<Entry> =
+            [1, 1, 4, 4, 4, 9, 12, 30].iter().enumerate().map(|(at, node)| entry(*node, at as u32)).collect();
         for node in 0..32 {
             let expected = list.iter().position(|one| neighbor(*one) >= node).unwrap_or(list.len());
             for from in 0..=expected {

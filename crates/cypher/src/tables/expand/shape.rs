@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::search::Pair;
 use super::super::filter;
+use super::search::Pair;
 use crate::columnar::{Read, is_count_of, is_random, is_weighable, may_read};
 use crate::exec::Context;
 use crate::matching;

@@ -76,9 +76,10 @@ pub(super) fn order(places: &[Place], links: &[Link]) -> Vec<Step> {
     loop {
         let open = |done: &[bool], at: usize| done.get(at) == Some(&false);
         // What only tests comes first.
-        let tested = links.iter().enumerate().find(|(at, link)| {
-            open(&done, *at) && is_bound(&bound, link.left) && is_bound(&bound, link.right)
-        });
+        let tested = links
+            .iter()
+            .enumerate()
+            .find(|(at, link)| open(&done, *at) && is_bound(&bound, link.left) && is_bound(&bound, link.right));
         if let Some((at, link)) = tested {
             let via = Via { relationship: at, from: link.left, from_left: true };
             steps.push(match link.length {
@@ -125,20 +126,15 @@ pub(super) fn order(places: &[Place], links: &[Link]) -> Vec<Step> {
             steps.push(Step::Extend { node, via });
             continue;
         }
-        let walk = links.iter().enumerate().find(|(at, link)| {
-            open(&done, *at) && (is_bound(&bound, link.left) || is_bound(&bound, link.right))
-        });
+        let walk = links
+            .iter()
+            .enumerate()
+            .find(|(at, link)| open(&done, *at) && (is_bound(&bound, link.left) || is_bound(&bound, link.right)));
         let Some((at, link)) = walk else { break };
         let from_left = is_bound(&bound, link.left);
         let (from, to) = if from_left { (link.left, link.right) } else { (link.right, link.left) };
         let (least, most) = link.length.unwrap_or((1, 1));
-        steps.push(Step::Walk {
-            via: Via { relationship: at, from, from_left },
-            to,
-            to_is_bound: false,
-            least,
-            most,
-        });
+        steps.push(Step::Walk { via: Via { relationship: at, from, from_left }, to, to_is_bound: false, least, most });
         done[at] = true;
         bound[to] = true;
     }

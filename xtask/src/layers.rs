@@ -39,7 +39,8 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("what works over any format", &["algorithms", "convert", "sampling"]),
     layer("services", &["server"]),
     layer("the public library", &["isomorph"]),
-    layer("query languages", &["cypher", "query", "sparql"]),
+    layer("query languages", &["cypher", "sparql"]),
+    layer("SQL, whose patterns are those of openCypher", &["query"]),
     layer("programs and bindings", &["cli", "python", "conformance", "benches", "fuzz", "examples"]),
     layer("programs that extend the command", &["seventh"]),
 ];

@@ -50,7 +50,7 @@ pub fn run(args: &CypherArgs, formats: &Registry, console: &Console) -> Result<A
     }
     aside.show(&notes)?;
     let cancel = Cancel::new();
-    let graph = TableGraph::new(&dataset, &resources.budget, cancel.clone())?;
+    let graph = TableGraph::new(&dataset, &resources.budget, cancel.clone())?.with_threads(resources.threads);
     let options =
         Options { parameters, timeout: args.timeout, cancel: cancel.clone(), ..Options::new(resources.budget.clone()) };
     let rows = query.run(&graph, &options).map_err(|fault| fault.into_error(&text))?;

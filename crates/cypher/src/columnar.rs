@@ -32,9 +32,9 @@ pub(crate) struct Shape<'p> {
 
 /// What an expression reads of an element.
 #[derive(Default)]
-struct Read<'p> {
-    names: Vec<&'p Arc<str>>,
-    labels: bool,
+pub(crate) struct Read<'p> {
+    pub names: Vec<&'p Arc<str>>,
+    pub labels: bool,
     any: bool,
 }
 
@@ -128,7 +128,7 @@ fn element(pattern: &Pattern) -> Option<Slot> {
 }
 
 /// Adds what `expr` reads of `element`; `None` if it needs more than properties, labels and the type.
-fn may_read<'p>(expr: &'p Expr, element: Slot, read: &mut Read<'p>) -> Option<()> {
+pub(crate) fn may_read<'p>(expr: &'p Expr, element: Slot, read: &mut Read<'p>) -> Option<()> {
     let is_element = |expr: &Expr| matches!(expr, Expr::Slot(slot) if *slot == element);
     match expr {
         Expr::Slot(slot) => return (*slot != element).then_some(()),
@@ -179,19 +179,19 @@ fn project<'p>(projection: &'p Projection, element: Slot, read: &mut Read<'p>) -
 }
 
 /// Whether an aggregate counts how often a slot is bound.
-fn is_count_of(one: &Aggregate, slot: Slot) -> bool {
+pub(crate) fn is_count_of(one: &Aggregate, slot: Slot) -> bool {
     one.what == Aggregation::Count
         && !one.distinct
         && matches!(one.arguments.as_slice(), [Expr::Slot(own)] if *own == slot)
 }
 
 /// Whether equal values of an aggregate can be added at once.
-fn is_weighable(what: Aggregation) -> bool {
+pub(crate) fn is_weighable(what: Aggregation) -> bool {
     matches!(what, Aggregation::CountRows | Aggregation::Count | Aggregation::Sum | Aggregation::Min | Aggregation::Max)
 }
 
 /// Whether an expression has another value each time.
-fn is_random(expr: &Expr) -> bool {
+pub(crate) fn is_random(expr: &Expr) -> bool {
     let mut found = matches!(expr, Expr::Call(Function::Rand, _));
     expr.each_child(&mut |one| found |= is_random(one));
     found
@@ -237,7 +237,7 @@ impl Projection {
     }
 
     /// All expressions but the arguments of aggregates.
-    fn plain_exprs(&self) -> impl Iterator<Item = &Expr> {
+    pub(crate) fn plain_exprs(&self) -> impl Iterator<Item = &Expr> {
         let named = self.keys.iter().chain(&self.after).map(|(_, expr)| expr);
         named.chain(self.order.iter().map(|(expr, _)| expr)).chain(self.skip.iter().chain(&self.limit))
     }

@@ -18,7 +18,7 @@ use crate::graph::PropertyGraph;
 use crate::matching::Matches;
 use crate::plan::{Branch, Clause, Expr, Pattern, Plan, Projection, Slot};
 use crate::sort::Sorted;
-use crate::tables::Pass;
+use crate::tables::First;
 use crate::value::{Equivalent, Value};
 
 /// What a running query knows besides its rows.
@@ -159,8 +159,8 @@ impl<'p, 'g> Results<'p, 'g> {
             let Some(branch) = self.plan.branches.get(self.branch) else { return Ok(None) };
             let may_pass = self.is_outermost && !cx.node_by_node;
             let rows = self.current.get_or_insert_with(|| {
-                let pass = may_pass.then(|| Pass::of(branch, &self.start, cx)).flatten();
-                rows_of(branch, self.start.clone(), pass)
+                let first = may_pass.then(|| First::of(branch, &self.start, cx)).flatten();
+                rows_of(branch, self.start.clone(), first)
             });
             let Some(row) = rows.next(cx)? else {
                 self.current = None;
@@ -209,15 +209,15 @@ pub(crate) enum Rows<'p, 'g> {
         condition: &'p Expr,
     },
     Project(Box<Project<'p, 'g>>),
-    /// The first pattern, answered by going over tables.
-    Pass(Box<Pass<'p, 'g>>),
+    /// The first pattern, answered from whole tables.
+    First(First<'p, 'g>),
 }
 
-fn rows_of<'p, 'g>(branch: &'p Branch, start: Row, pass: Option<Pass<'p, 'g>>) -> Rows<'p, 'g> {
+fn rows_of<'p, 'g>(branch: &'p Branch, start: Row, first: Option<First<'p, 'g>>) -> Rows<'p, 'g> {
     // Rows that are made anew hold the variables around a subquery.
     let base = start.clone();
-    let (first, done) = match pass {
-        Some(pass) => (Rows::Pass(Box::new(pass)), 1),
+    let (first, done) = match first {
+        Some(first) => (Rows::First(first), 1),
         None => (Rows::Once(Some(start)), 0),
     };
     branch.clauses.iter().skip(done).fold(first, |input, clause| {
@@ -235,7 +235,7 @@ impl<'p, 'g> Rows<'p, 'g> {
     pub(crate) fn next(&mut self, cx: &Context<'g>) -> Result<Option<Row>> {
         match self {
             Rows::Once(row) => Ok(row.take()),
-            Rows::Pass(pass) => Ok(pass.next(cx)?.map(|_| pass.row.clone())),
+            Rows::First(first) => Ok(first.next(cx)?.map(|_| first.row().clone())),
             Rows::Match { input, pattern, optional, current } => loop {
                 if let Some((matches, before, any)) = current {
                     if let Some(row) = matches.next(cx)? {
@@ -378,9 +378,9 @@ impl<'p, 'g> Project<'p, 'g> {
         }
         if self.groups.is_none() {
             let mut groups = Grouping::new(self.projection);
-            if let Rows::Pass(pass) = &mut self.input {
-                while let Some(times) = pass.next(cx)? {
-                    groups.add(&mut pass.row, times, cx)?;
+            if let Rows::First(first) = &mut self.input {
+                while let Some(times) = first.next(cx)? {
+                    groups.add(first.row(), times, cx)?;
                 }
             } else {
                 while let Some(mut row) = self.input.next(cx)? {

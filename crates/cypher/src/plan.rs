@@ -87,6 +87,8 @@ pub(crate) struct Pattern {
     pub conditions: Vec<Condition>,
     /// Slots that are bound by the pattern, for `OPTIONAL MATCH`.
     pub introduces: Vec<Slot>,
+    /// A match may have a relationship several times, as in SQL/PGQ. In openCypher it has each once.
+    pub repeats: bool,
     /// The order of evaluation, chosen when it is first run.
     pub steps: OnceLock<Vec<crate::matching::Step>>,
 }
@@ -374,7 +376,8 @@ impl Expr {
 }
 
 impl Pattern {
-    fn each_slot(&self, found: &mut dyn FnMut(Slot)) {
+    /// Calls `found` with each slot that occurs, read or bound.
+    pub(crate) fn each_slot(&self, found: &mut dyn FnMut(Slot)) {
         self.nodes.iter().for_each(|one| found(one.slot));
         for one in &self.relationships {
             found(one.slot);

@@ -14,7 +14,7 @@ use crate::fault::{Fault, Result};
 use crate::graph::PropertyGraph;
 use crate::lower;
 use crate::names::Names;
-use crate::plan::Plan;
+use crate::plan::{Clause, Plan};
 use crate::respelled::Respelled;
 use crate::value::Value;
 
@@ -110,6 +110,28 @@ impl Query {
             let broken = || Fault::Other(Error::new(Kind::Unsupported, "the parser failed on this query"));
             handle.join().unwrap_or_else(|_| Err(broken()))
         })
+    }
+
+    /// The same for the pattern of a `GRAPH_TABLE` of SQL/PGQ, as `MATCH … RETURN …`: a match may have a relationship several times.
+    ///
+    /// # Errors
+    /// As [`Query::parse`]; [`Kind::Unsupported`] for other clauses, aggregates, and lengths without an upper bound.
+    pub fn of_graph_table(text: &str, parameters: &BTreeMap<String, Value>) -> Result<Query> {
+        let mut query = Query::parse(text, parameters)?;
+        let refused = |what: &str| Err(Fault::Other(Error::unsupported(format!("GRAPH_TABLE: {what} not supported"))));
+        let [branch] = query.plan.branches.as_mut_slice() else { return refused("UNION is") };
+        let [Clause::Match { pattern, optional: false }, Clause::Project(projection)] = branch.clauses.as_mut_slice()
+        else {
+            return refused("more than MATCH, WHERE and COLUMNS is");
+        };
+        if projection.is_aggregating || projection.distinct {
+            return refused("aggregates and DISTINCT inside are");
+        }
+        if pattern.relationships.iter().any(|one| one.length.is_some_and(|(_, most)| most == u64::MAX)) {
+            return refused("a quantifier without an upper bound is");
+        }
+        pattern.repeats = true;
+        Ok(query)
     }
 
     /// The labels and relationship types that it names.

@@ -62,6 +62,11 @@ impl GraphSchema {
         GraphSchema { name: name.to_owned(), graph, quads, tables: OnceLock::new(), finding: Mutex::default() }
     }
 
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
     /// The table of triples, which no survey has to find.
     pub fn quads(&self) -> Option<&Entry> {
         self.quads.as_ref()
@@ -135,6 +140,11 @@ impl Catalog {
     pub fn schemas(&self) -> Vec<String> {
         let files = (!self.files.is_empty()).then(|| FILES.to_owned());
         self.graphs.iter().map(|graph| graph.name.clone()).chain(files).collect()
+    }
+
+    /// Whether the tables of all graphs were found.
+    pub fn is_found(&self) -> bool {
+        self.graphs.iter().all(|graph| graph.tables.get().is_some())
     }
 
     /// Checks that nothing else has this name.

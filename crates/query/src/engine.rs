@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use datafusion::physical_plan::execute_stream;
+use isomorph::dataset::Cancel;
 use isomorph::formats::flat::PlainTable;
 use isomorph::storage::Resources;
 use isomorph::{Graph, Location, Result};
 
 use crate::answer::{Answer, distinct_names};
 use crate::catalog::{Catalog, Entry, GraphSchema};
+use crate::direct::{self, Direct};
 use crate::errors::of_engine;
 use crate::file::FileTable;
 use crate::parameters::Parameters;
@@ -130,6 +132,9 @@ impl Engine {
         parameters: &Parameters,
         go_on: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Answer> {
+        if let Some(Direct { stream, labels }) = direct::answer(question, parameters, &self.catalog) {
+            return Ok(Answer::new(&self.workers, stream, &labels));
+        }
         self.run(self.planning(question, parameters, false), go_on)
     }
 
@@ -159,12 +164,15 @@ impl Engine {
             question: question.to_owned(),
             parameters: parameters.clone(),
             explain,
+            cancel: Cancel::new(),
         }
     }
 
     fn run(&self, planning: Planning, go_on: &mut dyn FnMut() -> Result<()>) -> Result<Answer> {
         let handle = self.workers.handle().clone();
-        let Runnable { state, plan, labels } = self.workers.do_while(move || planning.physical(&handle), go_on)?;
+        let cancel = planning.cancel.clone();
+        let planned = self.workers.do_while(move || planning.physical(&handle), go_on);
+        let Runnable { state, plan, labels } = planned.inspect_err(|_| cancel.cancel())?;
         let _inside = self.workers.handle().enter();
         let stream = execute_stream(plan, state.task_ctx()).map_err(of_engine)?;
         Ok(Answer::new(&self.workers, stream, &labels))

@@ -2,7 +2,9 @@
 //!
 //! | expression | the engine | here |
 //! |---|---|---|
-//! | `+`, `-`, `*` of integers | wraps | an error |
+//! | `+`, `-`, `*` of integers, shifts | wraps | an error |
+//! | floats and decimals cast to integers | cut | rounded |
+//! | decimals cast to fewer digits after the point, and compared with a constant | compares the digits that are lost | rounded first |
 //! | arithmetic of decimals | more digits than the type has | an error |
 //! | `-0.0` as a key of joins, lists, windows, orders and distinct aggregates, in `case x when`, `nullif` and rows | differs from `0.0` | zeros have no sign |
 //! | dates and times compared with nanoseconds | an error for years before 1678 and after 2262 | compares |
@@ -13,7 +15,7 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::expr::{
-    AggregateFunction, Between, Case, Cast, InList, InSubquery, ScalarFunction, Sort, WindowFunction,
+    AggregateFunction, Between, Case, Cast, InList, InSubquery, ScalarFunction, Sort, TryCast, WindowFunction,
 };
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
@@ -26,7 +28,8 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::doubles::nearest;
 use crate::functions::{
-    checked, first_operand, has_no_sign_of_zero, in_nanoseconds, nearest_float, negated, without_sign_of_zero,
+    checked, first_operand, has_no_sign_of_zero, in_nanoseconds, nearest_float, negated, rounded, whole,
+    without_sign_of_zero,
 };
 use crate::sums::DIGITS;
 
@@ -97,6 +100,14 @@ fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             value if matches!(type_of(&value, schema), Some(DataType::Decimal128(..))) => yes(nearest_float(value)),
             value => no(Expr::Cast(Cast { expr: Box::new(value), field })),
         },
+        Expr::Cast(Cast { expr, field }) => match near(*expr, field.data_type(), schema) {
+            Ok(expr) => yes(Expr::Cast(Cast { expr: Box::new(expr), field })),
+            Err(expr) => no(Expr::Cast(Cast { expr: Box::new(expr), field })),
+        },
+        Expr::TryCast(TryCast { expr, field }) => match near(*expr, field.data_type(), schema) {
+            Ok(expr) => yes(Expr::TryCast(TryCast { expr: Box::new(expr), field })),
+            Err(expr) => no(Expr::TryCast(TryCast { expr: Box::new(expr), field })),
+        },
         Expr::Between(Between { expr, negated, low, high }) => {
             let [expr, low, high] = [*expr, *low, *high].map(|one| moment(one, schema));
             yes(Expr::Between(Between { expr: expr.into(), negated, low: low.into(), high: high.into() }))
@@ -163,9 +174,25 @@ fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     }
 }
 
+/// A value that is rounded before it is cast to a type of fewer digits after the point. The engine cuts what it casts to integers, and compares what it
+/// casts to shorter decimals as if it had been cast back. `Err` is the value as it is.
+fn near(value: Expr, to: &DataType, schema: &DFSchema) -> std::result::Result<Expr, Expr> {
+    let scale = match to {
+        DataType::Decimal128(_, scale) => *scale,
+        to if to.is_integer() => 0,
+        _ => return Err(value),
+    };
+    match type_of(&value, schema) {
+        Some(DataType::Decimal128(_, from)) if from > scale => Ok(rounded(value, scale)),
+        Some(DataType::Float32 | DataType::Float64) if to.is_integer() => Ok(whole(value)),
+        _ => Err(value),
+    }
+}
+
 fn binary(left: Expr, op: Operator, right: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let of = |left: Expr, right: Expr| Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)));
-    if matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply) {
+    let is_shift = matches!(op, Operator::BitwiseShiftLeft | Operator::BitwiseShiftRight);
+    if is_shift || matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply) {
         let types = [type_of(&left, schema), type_of(&right, schema)];
         let is_whole = types[0] == types[1] && types[0].as_ref().is_some_and(DataType::is_integer);
         if is_whole {

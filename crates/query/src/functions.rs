@@ -4,12 +4,15 @@ use std::sync::{Arc, LazyLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Decimal128Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType,
+    ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, Float64Array, TimestampMicrosecondArray, TimestampNanosecondArray};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, TimestampMicrosecondArray, TimestampNanosecondArray};
+use arrow_schema::{DECIMAL128_MAX_PRECISION, DataType, TimeUnit};
+use datafusion::arrow::compute::kernels::arity::try_binary;
 use datafusion::arrow::compute::kernels::numeric::{add, div, mul, neg, rem, sub};
+use datafusion::arrow::error::ArrowError;
 use datafusion::common::utils::normalize_float_zero;
 use datafusion::common::{Result, ScalarValue, internal_err, plan_err};
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
@@ -34,6 +37,10 @@ enum Does {
     Nearest,
     /// The begin of the year, month … of a date, as a time.
     Begin,
+    /// The nearest whole number; of two, the even one. For casts of floats to integers.
+    Whole,
+    /// The nearest decimal with so many digits after the point; of two, the one farther from zero.
+    Rounded(i8),
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -60,9 +67,10 @@ function! {
     NANOSECONDS = Nanoseconds of 1;
     NEAREST = Nearest of 1;
     BEGIN = Begin of 2;
+    WHOLE = Whole of 1;
 }
 
-/// `+`, `-`, `*` of integers of one type, and all arithmetic of decimals, from left to right: an error where the engine wraps, or has more digits than its
+/// `+`, `-`, `*` and shifts of integers of one type, and all arithmetic of decimals, from left to right: an error where the engine wraps, or has more digits than its
 /// type. A chain is one function, as the engine's work grows with
 /// the depth of expressions.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -132,6 +140,16 @@ impl ScalarUDFImpl for Checked {
                 Operator::Minus => apply(&value, &other, |left, right| sub(left, right)),
                 Operator::Divide => apply(&value, &other, |left, right| div(left, right)),
                 Operator::Modulo => apply(&value, &other, |left, right| rem(left, right)),
+                Operator::BitwiseShiftLeft | Operator::BitwiseShiftRight => {
+                    let is_left = *operator == Operator::BitwiseShiftLeft;
+                    let is_scalar = [&value, &other].iter().all(|one| matches!(one, ColumnarValue::Scalar(_)));
+                    let rows = if is_scalar { 1 } else { args.number_rows };
+                    let found = shifted(&value.into_array(rows)?, &other.into_array(rows)?, is_left)?;
+                    match is_scalar {
+                        true => ScalarValue::try_from_array(&found, 0).map(ColumnarValue::Scalar),
+                        false => Ok(ColumnarValue::Array(found)),
+                    }
+                }
                 _ => apply(&value, &other, |left, right| mul(left, right)),
             }?;
             if self.is_decimal && !is_in_type(&value) {
@@ -140,6 +158,44 @@ impl ScalarUDFImpl for Checked {
         }
         Ok(value)
     }
+}
+
+/// `left << right` or `left >> right`, of integers of one type.
+fn shifted(left: &ArrayRef, right: &ArrayRef, is_left: bool) -> Result<ArrayRef> {
+    match left.data_type() {
+        DataType::Int8 => shift::<Int8Type>(left, right, is_left),
+        DataType::Int16 => shift::<Int16Type>(left, right, is_left),
+        DataType::Int32 => shift::<Int32Type>(left, right, is_left),
+        DataType::Int64 => shift::<Int64Type>(left, right, is_left),
+        DataType::UInt8 => shift::<UInt8Type>(left, right, is_left),
+        DataType::UInt16 => shift::<UInt16Type>(left, right, is_left),
+        DataType::UInt32 => shift::<UInt32Type>(left, right, is_left),
+        DataType::UInt64 => shift::<UInt64Type>(left, right, is_left),
+        other => internal_err!("{other} is no integer"),
+    }
+}
+
+fn shift<T: ArrowPrimitiveType>(left: &ArrayRef, right: &ArrayRef, is_left: bool) -> Result<ArrayRef>
+where
+    T::Native: Into<i128> + TryFrom<i128>,
+{
+    let bits = 8 * size_of::<T::Native>();
+    let sign = if is_left { "<<" } else { ">>" };
+    let one = |value: T::Native, by: T::Native| {
+        let (value, by): (i128, i128) = (value.into(), by.into());
+        let by = u32::try_from(by).ok().filter(|by| (*by as usize) < bits).ok_or_else(|| {
+            ArrowError::ArithmeticOverflow(format!(
+                "{value} {sign} {by}: an integer of {bits} bits is shifted by 0 to {}",
+                bits - 1
+            ))
+        })?;
+        // 128 bits have room for 64 that are shifted by 63.
+        let result = if is_left { value << by } else { value >> by };
+        let too_large = || ArrowError::ArithmeticOverflow(format!("{value} << {by} exceeds an integer of {bits} bits"));
+        T::Native::try_from(result).map_err(|_| too_large())
+    };
+    let all: PrimitiveArray<T> = try_binary(left.as_primitive::<T>(), right.as_primitive::<T>(), one)?;
+    Ok(Arc::new(all))
 }
 
 /// Whether decimals have no more digits than their type.
@@ -164,6 +220,16 @@ pub(crate) fn negated(value: Expr) -> Expr {
 /// A float whose zero has no sign.
 pub(crate) fn without_sign_of_zero(value: Expr) -> Expr {
     ZERO.call(vec![value])
+}
+
+/// The whole number nearest to a float, as a float.
+pub(crate) fn whole(value: Expr) -> Expr {
+    WHOLE.call(vec![value])
+}
+
+/// A decimal with fewer digits after the point.
+pub(crate) fn rounded(value: Expr, scale: i8) -> Expr {
+    Function::udf(Does::Rounded(scale), 1).call(vec![value])
 }
 
 /// Whether this is such a function.
@@ -194,6 +260,8 @@ impl ScalarUDFImpl for Function {
             Does::Nanoseconds => "in_nanoseconds",
             Does::Nearest => "nearest_float",
             Does::Begin => "begin_of_date",
+            Does::Whole => "nearest_integer",
+            Does::Rounded(_) => "nearest_decimal",
         }
     }
 
@@ -209,6 +277,12 @@ impl ScalarUDFImpl for Function {
             (Does::Nanoseconds, _) => DataType::Timestamp(TimeUnit::Nanosecond, None),
             (Does::Nearest, _) => DataType::Float64,
             (Does::Begin, _) => DataType::Timestamp(TimeUnit::Microsecond, None),
+            (Does::Rounded(to), Some(DataType::Decimal128(digits, from))) => {
+                // A digit more, as 9.9 becomes 10.
+                let left = i16::from(*digits) - i16::from(*from) + i16::from(to) + 1;
+                let left = u8::try_from(left).unwrap_or(DECIMAL128_MAX_PRECISION).min(DECIMAL128_MAX_PRECISION);
+                DataType::Decimal128(left, to)
+            }
             (_, Some(own)) => own.clone(),
             (_, None) => return internal_err!("{} of nothing", self.name()),
         })
@@ -227,6 +301,21 @@ impl ScalarUDFImpl for Function {
                 }
                 other => internal_err!("{other} is no decimal"),
             }),
+            (Does::Whole, [value]) => each(value, &|array| match array.data_type() {
+                DataType::Float32 => {
+                    let all = array.as_primitive::<Float32Type>();
+                    Ok(Arc::new(all.unary::<_, Float32Type>(f32::round_ties_even)))
+                }
+                DataType::Float64 => {
+                    let all = array.as_primitive::<Float64Type>();
+                    Ok(Arc::new(all.unary::<_, Float64Type>(f64::round_ties_even)))
+                }
+                other => internal_err!("{other} is no float"),
+            }),
+            (Does::Rounded(scale), [value]) => {
+                let data_type = args.return_field.data_type();
+                each(value, &|array| round(array, scale, data_type))
+            }
             (Does::Begin, [ColumnarValue::Scalar(of), date]) => {
                 let of = of.try_as_str().flatten().unwrap_or_default().to_lowercase();
                 each(date, &|dates| begins(&of, dates))
@@ -244,6 +333,22 @@ fn each(value: &ColumnarValue, change: &dyn Fn(&ArrayRef) -> Result<ArrayRef>) -
             ScalarValue::try_from_array(&array, 0).map(ColumnarValue::Scalar)
         }
     }
+}
+
+/// Decimals rounded to fewer digits after the point: halves away from zero.
+fn round(array: &ArrayRef, scale: i8, data_type: &DataType) -> Result<ArrayRef> {
+    let DataType::Decimal128(_, from) = array.data_type() else {
+        return internal_err!("{} is no decimal", array.data_type());
+    };
+    let less = u32::try_from(i16::from(*from) - i16::from(scale)).unwrap_or_default();
+    let Some(unit) = 10_i128.checked_pow(less) else { return internal_err!("a scale of {less} digits") };
+    let rounded = |value: i128| {
+        let (whole, rest) = (value / unit, (value % unit).abs());
+        // Twice the rest may have no room.
+        if rest >= unit - rest { whole + value.signum() } else { whole }
+    };
+    let all = array.as_primitive::<Decimal128Type>().unary::<_, Decimal128Type>(rounded);
+    Ok(Arc::new(all.with_data_type(data_type.clone())))
 }
 
 fn begins(of: &str, dates: &ArrayRef) -> Result<ArrayRef> {

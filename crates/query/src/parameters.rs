@@ -1,6 +1,6 @@
 //! Values that are bound to a question, never spliced into its text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_schema::DataType;
 use datafusion::common::metadata::ScalarAndMetadata;
@@ -27,11 +27,26 @@ impl Parameters {
         self
     }
 
-    /// The plan with these values.
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of this name, if there is no other.
+    pub(crate) fn only(&self, name: &str) -> Option<&str> {
+        self.0.get(name).filter(|_| self.0.len() == 1).map(String::as_str)
+    }
+
+    /// The value of this name.
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The plan with these values, of which those in `used` need not be in it.
     ///
     /// # Errors
     /// [`isomorph::Kind::Usage`] if a value is missing, is not used, or is none of its type.
-    pub(crate) fn bind(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
+    pub(crate) fn bind(&self, plan: LogicalPlan, used: &BTreeSet<String>) -> Result<LogicalPlan> {
         let wanted = plan.get_parameter_types().map_err(of_engine)?;
         let own = |id: &str| id.trim_start_matches('$').to_owned();
         for id in wanted.keys() {
@@ -41,7 +56,7 @@ impl Parameters {
             }
         }
         let names: Vec<String> = wanted.keys().map(|id| own(id)).collect();
-        if let Some(name) = self.0.keys().find(|name| !names.contains(name)) {
+        if let Some(name) = self.0.keys().find(|name| !names.contains(name) && !used.contains(*name)) {
             let near = did_you_mean(name, names.iter().map(String::as_str));
             return Err(Error::usage(format!("the question has no parameter ${name}{near}")));
         }

@@ -57,6 +57,11 @@ pub(crate) trait Rows: Debug + Send + Sync + 'static {
     /// If metadata cannot be read.
     fn parts(&self, wanted: &Wanted) -> Result<Vec<Part>>;
 
+    /// Whether they are found by an index or an order, and not by reading all.
+    fn is_found(&self, _: &Wanted) -> bool {
+        false
+    }
+
     /// How they are found, in a few words, for plans.
     fn way(&self, wanted: &Wanted) -> String;
 }

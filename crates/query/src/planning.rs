@@ -1,5 +1,6 @@
 //! From a question to a plan, on a thread of the engine.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SQLOptions, SessionConfig};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast;
+use isomorph::dataset::Cancel;
 use isomorph::storage::Resources;
 use isomorph::{Error, Result};
 use tokio::runtime::Handle;
@@ -26,6 +28,7 @@ use crate::bounded;
 use crate::catalog::{CATALOG, Catalog, SqlCatalog};
 use crate::errors::{is_of_equal_names, of_engine, of_plan};
 use crate::exact::Exact;
+use crate::graph_table;
 use crate::labels::Labels;
 use crate::merged::merge;
 use crate::parameters::Parameters;
@@ -33,6 +36,7 @@ use crate::prepared::prepared;
 use crate::resolve::resolve;
 use crate::spelling::respell;
 use crate::statement::{explained, parse, sql_of};
+use crate::subqueries;
 
 /// The most memory that is kept for merging what was sorted, bytes.
 const MOST_RESERVED: usize = 256 << 20;
@@ -49,6 +53,8 @@ pub(crate) struct Planning {
     pub question: String,
     pub parameters: Parameters,
     pub explain: bool,
+    /// Ends what is read for the plan.
+    pub cancel: Cancel,
 }
 
 /// A plan of the engine.
@@ -71,19 +77,27 @@ impl Planning {
     /// # Errors
     /// As those of the engine's `query`.
     pub fn logical(&self, handle: &Handle) -> Result<Planned> {
-        let mut statement = parse(&self.question)?;
+        let Planning { question, parameters, catalog, resources, cancel, .. } = self;
+        // Patterns are no SQL to the parser: tables of their matches take their places.
+        let taken = graph_table::take(question, parameters, catalog, resources, cancel)?;
+        let (question, catalog, used) = match &taken {
+            Some(taken) => (&taken.question, &taken.catalog, taken.used.clone()),
+            None => (question, catalog, BTreeSet::new()),
+        };
+        let mut statement = parse(question)?;
         if self.explain {
             statement = explained(statement);
         }
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
         let labels = Labels::of(sql);
         respell(sql);
-        let places = resolve(sql, &self.catalog)?;
+        subqueries::rewrite(sql)?;
+        let places = resolve(sql, catalog)?;
         let mut labels = labels.or_columns_of(sql);
-        merge(sql, &self.catalog)?;
+        merge(sql, catalog)?;
         let renamed = labels.renamed(sql);
         let is_plain = self.explain || matches!(&statement, Statement::Statement(_));
-        let state = self.state()?;
+        let state = self.state(catalog)?;
         let functions = || state.udfs().into_iter().chain(state.udafs()).chain(state.udwfs()).collect();
         let mut plan = handle.block_on(state.statement_to_plan(statement));
         if plan.as_ref().is_err_and(is_of_equal_names)
@@ -98,7 +112,7 @@ impl Planning {
         let only_reads = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         only_reads.verify_plan(&plan).map_err(|error| of_engine(error).of_kind(isomorph::Kind::Unsupported))?;
         let plan = prepared(plan).map_err(of_engine)?;
-        Ok(Planned { state, plan: self.parameters.bind(plan)?, labels })
+        Ok(Planned { state, plan: parameters.bind(plan, &used)?, labels })
     }
 
     /// The physical plan.
@@ -111,7 +125,7 @@ impl Planning {
         Ok(Runnable { state, plan, labels })
     }
 
-    fn state(&self) -> Result<SessionState> {
+    fn state(&self, catalog: &Arc<Catalog>) -> Result<SessionState> {
         let threads = self.resources.threads.max(1);
         let limit = usize::try_from(self.resources.budget.limit() / 2).unwrap_or(usize::MAX);
         // Sorting fails where less than a quarter is kept for merging, see apache/datafusion#16979.
@@ -119,7 +133,7 @@ impl Planning {
         let mut config = SessionConfig::new()
             .with_target_partitions(threads)
             .with_create_default_catalog_and_schema(false)
-            .with_default_catalog_and_schema(CATALOG, self.catalog.schemas().first().map_or("graph", String::as_str))
+            .with_default_catalog_and_schema(CATALOG, catalog.schemas().first().map_or("graph", String::as_str))
             .with_information_schema(true)
             .with_sort_spill_reservation_bytes(reserved);
         let options = config.options_mut();
@@ -142,7 +156,7 @@ impl Planning {
             .with_default_features()
             .with_type_planner(Arc::new(Types))
             .build();
-        state.catalog_list().register_catalog(CATALOG.to_owned(), Arc::new(SqlCatalog(Arc::clone(&self.catalog))));
+        state.catalog_list().register_catalog(CATALOG.to_owned(), Arc::new(SqlCatalog(Arc::clone(catalog))));
         state.add_analyzer_rule(Arc::new(Exact));
         aggregates::register(&mut state).map_err(of_engine)?;
         bounded::register(&mut state, limit).map_err(of_engine)?;

@@ -189,7 +189,10 @@ fn is_beside_decimals(expression: &Expr, schema: &DFSchema) -> bool {
             then.chain(case.else_expr.iter().map(|other| &**other)).collect()
         }
         Expr::ScalarFunction(ScalarFunction { args, .. }) => args.iter().collect(),
-        Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. }) => return field.data_type().is_decimal(),
+        // Rounded as decimals are: halves away from zero.
+        Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. }) => {
+            return field.data_type().is_decimal() || field.data_type().is_integer();
+        }
         _ => return false,
     };
     let has_numeral = operands.iter().any(|one| is_numeral(one));

@@ -156,6 +156,10 @@ impl Rows for GraphTable {
         Ok(scan.partitions()?.into_iter().map(part).collect())
     }
 
+    fn is_found(&self, wanted: &Wanted) -> bool {
+        self.look_up(wanted.condition().as_ref()).is_ok_and(|found| found.is_some())
+    }
+
     fn way(&self, wanted: &Wanted) -> String {
         match self.look_up(wanted.condition().as_ref()) {
             Ok(Some(found)) => format!("look-up of {} keys in {}", found.keys.len(), found.column),

@@ -223,14 +223,18 @@ impl Lowering<'_> {
         pattern: &mut Pattern,
         later: &mut Vec<Later<'a>>,
     ) -> Result<usize> {
-        if let Some(quantifier) = &ast.graph_quantifier {
-            return Err(unsupported("quantifiers after a relationship are", quantifier.span)
-                .hint("write the length inside of the brackets, as in -[:KNOWS*1..3]->"));
+        if let (Some(_), Some(quantifier)) = (&ast.legacy_quantifier, &ast.graph_quantifier) {
+            return Err(unsupported("two lengths of a relationship are", quantifier.span));
         }
-        let length = match &ast.legacy_quantifier {
+        // Without a lower bound a length begins at 1 in openCypher, and a quantifier after the relationship at 0.
+        let (quantifier, lowest) = match &ast.graph_quantifier {
+            Some(quantifier) => (Some(quantifier), 0),
+            None => (ast.legacy_quantifier.as_ref(), 1),
+        };
+        let length = match quantifier {
             None => None,
             Some(quantifier) => Some(match &quantifier.kind {
-                QuantifierKind::ZeroOrMore => (1, u64::MAX),
+                QuantifierKind::ZeroOrMore => (lowest, u64::MAX),
                 QuantifierKind::OneOrMore => (1, u64::MAX),
                 QuantifierKind::Optional => (0, 1),
                 QuantifierKind::Fixed(count) => {
@@ -240,7 +244,7 @@ impl Lowering<'_> {
                 QuantifierKind::Range { lower, upper } => {
                     let lower = lower.as_ref().map(|text| bound(text, quantifier.span)).transpose()?;
                     let upper = upper.as_ref().map(|text| bound(text, quantifier.span)).transpose()?;
-                    (lower.unwrap_or(1), upper.unwrap_or(u64::MAX))
+                    (lower.unwrap_or(lowest), upper.unwrap_or(u64::MAX))
                 }
                 _ => return Err(unsupported("this quantifier is", quantifier.span)),
             }),

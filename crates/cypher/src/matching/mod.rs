@@ -220,7 +220,7 @@ impl<'p, 'g> Matches<'p, 'g> {
             return Ok(Candidates::Paths(paths.into_iter()));
         }
         if let Some((least, most)) = one.length {
-            let walk = Walk::new(start, least, most);
+            let walk = Walk::new(start, least, most, self.pattern.repeats);
             return Ok(Candidates::Lists(Box::new(walk)));
         }
         let mut found = Vec::new();
@@ -439,6 +439,9 @@ fn type_fits(one: &RelationshipPattern, row: &Row, cx: &Context<'_>) -> Result<b
 /// Relationships that earlier steps of this pattern hold.
 fn taken_before(pattern: &Pattern, steps: &[Step], depth: usize, row: &Row) -> Vec<u64> {
     let mut ids = Vec::new();
+    if pattern.repeats {
+        return ids;
+    }
     for step in &steps[..depth] {
         let (StepKind::Expand { relationship, .. } | StepKind::Ends { relationship, .. }) = &step.kind else {
             continue;

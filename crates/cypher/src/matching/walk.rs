@@ -18,11 +18,13 @@ pub(super) struct Walk {
     /// What is left to try at each depth.
     left: Vec<std::vec::IntoIter<(Relationship, Node)>>,
     started: bool,
+    /// Whether a relationship may be walked several times.
+    repeats: bool,
 }
 
 impl Walk {
-    pub(super) fn new(start: Node, least: u64, most: u64) -> Self {
-        Walk { least, most, taken: Vec::new(), nodes: vec![start], left: Vec::new(), started: false }
+    pub(super) fn new(start: Node, least: u64, most: u64, repeats: bool) -> Self {
+        Walk { least, most, taken: Vec::new(), nodes: vec![start], left: Vec::new(), started: false, repeats }
     }
 
     /// The end of the next walk.
@@ -55,7 +57,7 @@ impl Walk {
                 self.left.pop();
                 continue;
             };
-            if self.taken.contains(&relationship) || earlier.contains(&relationship.id) {
+            if !self.repeats && self.taken.contains(&relationship) || earlier.contains(&relationship.id) {
                 continue;
             }
             self.taken.push(relationship);

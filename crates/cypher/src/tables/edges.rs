@@ -151,7 +151,16 @@ impl EdgeTable {
         }
     }
 
-    fn is_unread(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Edges that were read.
+    pub(super) fn count(&self) -> usize {
+        self.edges.len()
+    }
+
+    pub(super) fn is_unread(&self) -> bool {
         self.whole.is_none() && self.edges.is_empty() && self.from.is_empty() && self.to.is_empty()
     }
 
@@ -194,12 +203,16 @@ impl EdgeTable {
             return Ok(());
         }
         if whole && self.is_unread() {
-            return self.read_all(nodes, scans);
+            return self.read_whole(nodes, scans);
         }
         self.look_up(side, &new, nodes, scans)
     }
 
-    fn read_all(&mut self, nodes: &[RefCell<NodeTable>], scans: &Scans<'_>) -> Result<()> {
+    /// Reads all edges.
+    pub(super) fn read_whole(&mut self, nodes: &[RefCell<NodeTable>], scans: &Scans<'_>) -> Result<()> {
+        if self.is_whole() {
+            return Ok(());
+        }
         let mut edges = Vec::new();
         let scan = scans.dataset.scan(&self.table)?.columns(self.ends_columns()).cancel(scans.cancel.clone());
         for batch in scan.batches()? {

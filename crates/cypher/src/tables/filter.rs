@@ -59,6 +59,18 @@ pub(super) fn predicate(expr: &Expr, slot: Slot, columns: &Columns, cx: &Context
     })
 }
 
+/// Whether evaluation can fail only because of the graph or an interruption: parameters have their values here.
+pub(super) fn is_safe(expr: &Expr, cx: &Context<'_>) -> bool {
+    let is_value = |expr: &Expr| matches!(expr, Expr::Parameter(name) if cx.parameters.contains_key(&**name));
+    match expr {
+        Expr::Parameter(_) => is_value(expr),
+        Expr::Binary(operator, left, right) if comparison(*operator).is_some() => {
+            [left, right].iter().all(|side| is_value(side) || side.is_safe())
+        }
+        _ => expr.is_safe(),
+    }
+}
+
 /// A list of constants.
 fn of_list(expr: &Expr) -> Option<Value> {
     let Expr::List(items) = expr else { return None };

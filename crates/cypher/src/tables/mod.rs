@@ -8,7 +8,9 @@ mod batch;
 mod cells;
 mod edges;
 mod ends;
+mod expand;
 mod filter;
+mod first;
 mod keys;
 mod nodes;
 mod pass;
@@ -28,9 +30,11 @@ use crate::graph::{Direction, Nodes, PropertyGraph};
 use crate::value::{Map, Node, Relationship, Value};
 use batch::InBatch;
 use edges::EdgeTable;
+use expand::Expansion;
 use filter::Columns;
+pub(crate) use first::First;
 use nodes::NodeTable;
-pub(crate) use pass::Pass;
+use pass::Pass;
 
 /// Bits of a number for the position in its table; the rest is the table.
 const POSITION: u32 = 40;
@@ -46,12 +50,15 @@ pub struct TableGraph<'d> {
     /// The batch of each pass that is going on.
     batches: RefCell<BTreeMap<usize, InBatch>>,
     passes: Cell<usize>,
+    /// How many threads search.
+    threads: usize,
 }
 
 /// How tables are read.
 pub(crate) struct Scans<'d> {
     dataset: &'d Dataset,
     cancel: Cancel,
+    budget: Budget,
     memory: RefCell<Reservation>,
 }
 
@@ -90,8 +97,15 @@ impl<'d> TableGraph<'d> {
                 _ => {}
             }
         }
-        let scans = Scans { dataset, cancel, memory: RefCell::new(budget.reserve(0)?) };
-        Ok(TableGraph { scans, nodes, edges, batches: RefCell::default(), passes: Cell::new(0) })
+        let scans = Scans { dataset, cancel, budget: budget.clone(), memory: RefCell::new(budget.reserve(0)?) };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(TableGraph { scans, nodes, edges, batches: RefCell::default(), passes: Cell::new(0), threads })
+    }
+
+    /// With so many threads for what is searched by several; else as many as the machine has.
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
     }
 
     fn node_table(&self, node: Node) -> Result<(&RefCell<NodeTable>, usize)> {

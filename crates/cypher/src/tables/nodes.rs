@@ -123,6 +123,11 @@ impl NodeTable {
         (0..self.whole.unwrap_or(0)).filter(|position| !self.no_rows.contains(position)).collect()
     }
 
+    /// The positions of ends of edges that are no rows, after [`NodeTable::read_all`].
+    pub(super) fn no_rows(&self) -> Vec<usize> {
+        (0..self.positions.len()).filter(|position| !self.is_row(*position)).collect()
+    }
+
     fn is_row(&self, position: usize) -> bool {
         self.whole.is_some_and(|count| position < count) && !self.no_rows.contains(&position)
     }

@@ -234,7 +234,7 @@ impl<'p> Reading<'p> {
 }
 
 /// Whether each relation is one of the types.
-fn of_types(relation: &dyn Array, types: &[Arc<str>]) -> Result<Vec<bool>> {
+pub(super) fn of_types(relation: &dyn Array, types: &[Arc<str>]) -> Result<Vec<bool>> {
     let fits = |row: usize| {
         let name = cells::key(relation, row)?.text();
         Ok(types.iter().any(|one| **one == *name))

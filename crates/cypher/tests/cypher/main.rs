@@ -4,6 +4,7 @@
 
 mod bounds;
 mod cells;
+mod expand;
 mod formats;
 mod gherkin;
 mod memory_graph;

@@ -9,22 +9,22 @@ use isomorph_cypher::{Map, Value};
 use crate::memory_graph::{Edge, MemoryGraph};
 use crate::setup::rows;
 
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, most: usize) -> usize {
+    pub fn below(&mut self, most: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 % most as u64).unwrap()
     }
 
-    fn one_in(&mut self, chance: usize) -> bool {
+    pub fn one_in(&mut self, chance: usize) -> bool {
         self.below(chance) == 0
     }
 }
 
-fn random_graph(random: &mut Random) -> MemoryGraph {
+pub fn random_graph(random: &mut Random) -> MemoryGraph {
     let mut graph = MemoryGraph::default();
     for _ in 0..1 + random.below(5) {
         let labels: BTreeSet<String> =
@@ -44,25 +44,34 @@ fn random_graph(random: &mut Random) -> MemoryGraph {
 }
 
 /// A relationship of a pattern, between two variables.
-struct Step {
-    left: usize,
-    right: usize,
+pub struct Step {
+    pub left: usize,
+    pub right: usize,
     /// 0 forward, 1 back, 2 both.
-    direction: usize,
-    types: Vec<&'static str>,
-    length: Option<(usize, usize)>,
+    pub direction: usize,
+    pub types: Vec<&'static str>,
+    pub length: Option<(usize, usize)>,
 }
 
-struct Case {
-    labels: Vec<Option<&'static str>>,
-    values: Vec<Option<i64>>,
-    steps: Vec<Step>,
+pub struct Case {
+    pub labels: Vec<Option<&'static str>>,
+    pub values: Vec<Option<i64>>,
+    pub steps: Vec<Step>,
     /// `a.x = b.x` of two variables.
-    equal: Option<(usize, usize)>,
-    text: String,
+    pub equal: Option<(usize, usize)>,
+    /// The pattern, without its condition.
+    pub pattern: String,
+    pub text: String,
+    /// Relationships of this type have no direction.
+    pub undirected: Option<&'static str>,
+    /// A match may have a relationship several times.
+    pub repeats: bool,
 }
 
-fn random_case(random: &mut Random) -> Case {
+/// The nodes of a match, and the edges of each relationship.
+pub type Match = (Vec<usize>, Vec<Vec<usize>>);
+
+pub fn random_case(random: &mut Random) -> Case {
     let count = 1 + random.below(4);
     let labels = (0..count).map(|_| [None, None, Some("A"), Some("B")][random.below(4)]).collect::<Vec<_>>();
     let values = (0..count).map(|_| random.one_in(5).then(|| random.below(3) as i64)).collect::<Vec<_>>();
@@ -118,13 +127,15 @@ fn random_case(random: &mut Random) -> Case {
         None => format!("[id(r{at})]"),
         Some(_) => format!("[x IN r{at} | id(x)]"),
     }));
-    let text = format!("MATCH {}{condition} RETURN {}", parts.join(", "), ids.collect::<Vec<_>>().join(", "));
-    Case { labels, values, steps, equal, text }
+    let pattern = parts.join(", ");
+    let text = format!("MATCH {pattern}{condition} RETURN {}", ids.collect::<Vec<_>>().join(", "));
+    Case { labels, values, steps, equal, pattern, text, undirected: None, repeats: false }
 }
 
-/// All walks between two nodes that repeat no edge.
+/// All walks between two nodes that repeat no edge, unless they may.
 fn walks(
     graph: &MemoryGraph,
+    case: &Case,
     step: &Step,
     from: usize,
     to: usize,
@@ -139,15 +150,17 @@ fn walks(
         return;
     }
     for (at, edge) in graph.edges.iter().enumerate() {
-        if taken.contains(&at) || !(step.types.is_empty() || step.types.contains(&edge.ty.as_str())) {
+        if !case.repeats && taken.contains(&at) || !(step.types.is_empty() || step.types.contains(&edge.ty.as_str())) {
             continue;
         }
-        let forward = step.direction != 1 && edge.source == from;
-        let back = step.direction != 0 && edge.target == from && !(forward && edge.source == edge.target);
+        let is_undirected = case.undirected == Some(edge.ty.as_str());
+        let forward = (step.direction != 1 || is_undirected) && edge.source == from;
+        let back =
+            (step.direction != 0 || is_undirected) && edge.target == from && !(forward && edge.source == edge.target);
         for (goes, end) in [(forward, edge.target), (back, edge.source)] {
             if goes {
                 taken.push(at);
-                walks(graph, step, end, to, taken, found);
+                walks(graph, case, step, end, to, taken, found);
                 taken.pop();
             }
         }
@@ -155,6 +168,13 @@ fn walks(
 }
 
 fn brute_force(graph: &MemoryGraph, case: &Case) -> Vec<String> {
+    let mut found: Vec<String> =
+        matches(graph, case).into_iter().map(|(nodes, edges)| format!("{nodes:?} {edges:?}")).collect();
+    found.sort();
+    found
+}
+
+pub fn matches(graph: &MemoryGraph, case: &Case) -> Vec<Match> {
     let (count, nodes) = (case.labels.len(), graph.nodes.len());
     let x = |node: usize| graph.nodes[node].1.get("x").map(|value| format!("{value:?}"));
     let mut found = Vec::new();
@@ -172,19 +192,18 @@ fn brute_force(graph: &MemoryGraph, case: &Case) -> Vec<String> {
         let mut rows: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
         for step in &case.steps {
             let mut options = Vec::new();
-            walks(graph, step, chosen[step.left], chosen[step.right], &mut Vec::new(), &mut options);
+            walks(graph, case, step, chosen[step.left], chosen[step.right], &mut Vec::new(), &mut options);
             rows = rows
                 .iter()
                 .flat_map(|row| options.iter().map(move |option| row.iter().cloned().chain([option.clone()]).collect()))
                 .filter(|row: &Vec<Vec<usize>>| {
                     let all: Vec<usize> = row.iter().flatten().copied().collect();
-                    all.iter().collect::<BTreeSet<_>>().len() == all.len()
+                    case.repeats || all.iter().collect::<BTreeSet<_>>().len() == all.len()
                 })
                 .collect();
         }
-        found.extend(rows.iter().map(|row| format!("{chosen:?} {row:?}")));
+        found.extend(rows.into_iter().map(|row| (chosen.clone(), row)));
     }
-    found.sort();
     found
 }
 

@@ -2,10 +2,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod answers;
+mod casts;
 mod decimals;
+mod direct;
 mod formats;
+mod graph_table;
 mod named;
 mod random;
 mod refused;
+mod rows;
 mod statistics;
 mod support;
+mod zeros;

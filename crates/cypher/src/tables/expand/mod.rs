@@ -1,0 +1,403 @@
+//! Patterns of several relationships, and of walks of a bounded length, answered by a search over lists of neighbours.
+//!
+//! All edges that the pattern may follow are read once, as pairs of integers, and sorted into lists; then all threads search. Only what
+//! later clauses read of a match becomes values, and if that is one node or nothing, matches are counted. What is left to matching from
+//! node to node: patterns that begin with a look-up, named and shortest paths, walks whose relationships are read, and patterns of parts
+//! that are not connected.
+
+mod adjacency;
+mod load;
+mod search;
+mod shape;
+mod steps;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::JoinHandle;
+
+use isomorph::storage::Reservation;
+use isomorph::{Error, Kind};
+
+use super::{TableGraph, number};
+use crate::eval::{Row, holds, set};
+use crate::exec::Context;
+use crate::fault::{Fault, Result};
+use crate::plan::Branch;
+use crate::value::{Node, Relationship, Value};
+use load::{Loaded, Loading};
+use search::{Message, Mode, Search};
+use shape::Shape;
+use steps::{Link, Place, Step, order};
+
+/// Of fewer edges, one thread searches.
+const ALONE: usize = 20_000;
+
+/// Messages that wait to be read, for each thread.
+const WAITING: usize = 4;
+
+/// The matches of the first pattern of a branch.
+pub(crate) struct Expansion<'p, 'g> {
+    graph: &'g TableGraph<'g>,
+    shape: Shape<'p>,
+    pass: usize,
+    running: Option<Running>,
+    /// How often the last match is still to be given.
+    again: u64,
+    /// The row with the match that was found last.
+    pub row: Row,
+}
+
+/// A search that was started.
+struct Running {
+    search: Arc<Search>,
+    receiver: Option<Receiver<Message>>,
+    threads: Vec<JoinHandle<()>>,
+    /// Threads that have not come to their end.
+    left: usize,
+    count: u64,
+    is_complete: bool,
+    /// Matches that were received, and the next one.
+    values: Vec<u32>,
+    times: Vec<u64>,
+    next: usize,
+    /// For [`Mode::Weigh`]: the next node.
+    weighed: usize,
+    bases: Vec<u32>,
+    loaded: Loaded,
+    _memory: Reservation,
+}
+
+fn failed() -> Fault {
+    let text = "internal error: please report this with the command and `isomorph --version`: a search ended early";
+    Fault::Other(Error::new(Kind::Usage, text))
+}
+
+impl<'p, 'g> Expansion<'p, 'g> {
+    /// A search, if the first pattern of the branch has the shape, and the graph has tables.
+    pub(crate) fn of(branch: &'p Branch, start: &Row, cx: &Context<'g>) -> Option<Self> {
+        let graph = cx.graph.tables()?;
+        let shape = Shape::of(branch, cx)?;
+        // Edges that are read later have the numbers of their tables.
+        for at in &shape.shown_edges {
+            let one = shape.pattern.relationships.get(*at)?;
+            let mut tables =
+                graph.edges.iter().map(std::cell::RefCell::borrow).filter(|table| table.may_have(&one.types));
+            if !tables.all(|table| table.is_whole() || table.is_unread()) {
+                return None;
+            }
+        }
+        let pass = graph.new_pass();
+        Some(Expansion { graph, shape, pass, running: None, again: 0, row: start.clone() })
+    }
+
+    /// Moves to the next match, and returns how many equal ones it stands for.
+    pub(crate) fn next(&mut self, cx: &Context<'g>) -> Result<Option<u64>> {
+        loop {
+            cx.tick()?;
+            if self.again > 0 {
+                self.again -= 1;
+                return Ok(Some(1));
+            }
+            let mut running = match self.running.take() {
+                Some(running) => running,
+                None => self.start(cx)?,
+            };
+            let times = self.take(&mut running, cx);
+            self.running = Some(running);
+            let Some(times) = times? else { return Ok(None) };
+            let mut passes = true;
+            for condition in &self.shape.others {
+                passes = passes && holds(condition, &mut self.row, cx)?;
+            }
+            if !passes {
+                continue;
+            }
+            if self.shape.may_count {
+                return Ok(Some(times));
+            }
+            self.again = if self.shape.is_distinct { 0 } else { times - 1 };
+            return Ok(Some(1));
+        }
+    }
+
+    /// Reads the tables, and starts the threads.
+    fn start(&mut self, cx: &Context<'g>) -> Result<Running> {
+        let graph = self.graph;
+        let mut memory = graph.scans.budget.reserve(0)?;
+        let pattern = self.shape.pattern;
+        for at in &self.shape.shown_edges {
+            let Some(one) = pattern.relationships.get(*at) else { continue };
+            for table in graph.edges.iter().filter(|table| table.borrow().may_have(&one.types)) {
+                table.borrow_mut().read_whole(&graph.nodes, &graph.scans)?;
+            }
+        }
+        let row = self.row.clone();
+        let mut loading = Loading { graph, shape: &self.shape, pass: self.pass, row, memory: &mut memory };
+        let mut loaded = loading.load(cx)?;
+        for at in &self.shape.shown_edges {
+            let Some(one) = pattern.relationships.get(*at) else { continue };
+            for (table, edges) in &loaded.edges {
+                let table = graph.edges.get(*table).ok_or_else(super::unknown)?.borrow();
+                if table.may_have(&one.types) && table.count() != edges.sources.len() {
+                    let text = format!("{} changed while it was read", table.table_name());
+                    return Err(Fault::Other(Error::new(Kind::Conflict, text)));
+                }
+            }
+        }
+        let threads = threads(graph, &loaded);
+        let search = self.search(&mut loaded, threads, &mut memory, cx)?;
+        let bases = loaded.bases.clone();
+        if self.shape.shown_edges.is_empty() {
+            // Numbers of edges are all that a search needs.
+            let bytes: usize = loaded.edges.values().map(|edges| 8 * edges.sources.len()).sum();
+            memory.shrink((bytes as u64).min(memory.bytes()));
+            loaded.edges.clear();
+        }
+        let search = Arc::new(search);
+        let (sender, receiver) = sync_channel(WAITING * threads);
+        let mut running = Running {
+            search: Arc::clone(&search),
+            receiver: Some(receiver),
+            threads: Vec::new(),
+            left: threads,
+            count: 0,
+            is_complete: true,
+            values: Vec::new(),
+            times: Vec::new(),
+            next: 0,
+            weighed: 0,
+            bases,
+            loaded,
+            _memory: memory,
+        };
+        for _ in 0..threads {
+            let (search, sender) = (Arc::clone(&search), sender.clone());
+            let thread = std::thread::Builder::new().name("isomorph-cypher-search".to_owned());
+            let started = thread.spawn(move || search.work(&sender)).map_err(|error| Fault::Other(error.into()))?;
+            running.threads.push(started);
+        }
+        Ok(running)
+    }
+
+    fn search(
+        &self,
+        loaded: &mut Loaded,
+        threads: usize,
+        memory: &mut Reservation,
+        cx: &Context<'g>,
+    ) -> Result<Search> {
+        let (pattern, shape) = (self.shape.pattern, &self.shape);
+        let tested = |node: usize| {
+            loaded.passing.get(node).is_some_and(Option::is_some)
+                || shape.pairs.iter().any(|(one, pair)| *one == node || pair.other == node)
+        };
+        let place = |node: usize| {
+            let (passing, of) = loaded.counts(node);
+            let is_plain = !tested(node) && !shape.shown_nodes.contains(&node);
+            Place { passing: float(passing), of: float(of), is_plain }
+        };
+        let places: Vec<Place> = (0..pattern.nodes.len()).map(place).collect();
+        let links = pattern.relationships.iter().enumerate().map(|(at, one)| Link {
+            left: one.left,
+            right: one.right,
+            length: shape.lengths.get(at).copied().flatten(),
+            edges: float(loaded.edges_of(at)),
+        });
+        let links: Vec<Link> = links.collect();
+        let steps = order(&places, &links);
+        let mut lists: Vec<[Option<usize>; 2]> = vec![[None; 2]; links.len()];
+        let (mut known, mut adjacency) = (Vec::new(), Vec::new());
+        let mut rank = vec![usize::MAX; places.len()];
+        for (at, step) in steps.iter().enumerate() {
+            let via = match step {
+                Step::Start { node } => {
+                    rank[*node] = at;
+                    continue;
+                }
+                Step::Extend { node, via } => {
+                    rank[*node] = at;
+                    via.as_slice()
+                }
+                Step::Check { via, .. } => std::slice::from_ref(via),
+                Step::Walk { via, to, to_is_bound, .. } => {
+                    if !to_is_bound {
+                        rank[*to] = at;
+                    }
+                    std::slice::from_ref(via)
+                }
+            };
+            for one in via {
+                let parts = loaded.parts(one.relationship, one.from_left);
+                let found = match known.iter().position(|other| *other == parts) {
+                    Some(found) => found,
+                    None => {
+                        adjacency.push(loaded.adjacency(&parts, threads, memory)?);
+                        known.push(parts);
+                        known.len() - 1
+                    }
+                };
+                lists[one.relationship][usize::from(!one.from_left)] = Some(found);
+            }
+        }
+        // A pair is tested when its later node is bound.
+        let mut pairs = vec![Vec::new(); places.len()];
+        for (node, pair) in &shape.pairs {
+            let (later, earlier) =
+                if rank[*node] > rank[pair.other] { (*node, pair.other) } else { (pair.other, *node) };
+            pairs[later].push(search::Pair { other: earlier, is_equal: pair.is_equal });
+        }
+        let starts = match steps.first() {
+            Some(Step::Start { node }) => loaded.starts(*node),
+            _ => Vec::new(),
+        };
+        memory.grow(4 * starts.len() as u64).map_err(|error| error.hint("--memory"))?;
+        let merges = shape.may_count || shape.is_distinct;
+        let mode = match (shape.shown_nodes.as_slice(), shape.shown_edges.as_slice()) {
+            ([], []) => Mode::Count,
+            ([_], []) if merges => Mode::Weigh,
+            _ => Mode::Rows,
+        };
+        let mut weights = Vec::new();
+        if mode == Mode::Weigh {
+            let nodes = loaded.bases.last().copied().unwrap_or_default() as usize;
+            memory.grow(8 * nodes as u64).map_err(|error| error.hint("--memory"))?;
+            weights.resize_with(nodes, AtomicU64::default);
+        }
+        let passing = std::mem::take(&mut loaded.passing);
+        Ok(Search {
+            steps,
+            lists,
+            adjacency,
+            passing,
+            pairs,
+            repeats: pattern.repeats,
+            starts,
+            shown_nodes: shape.shown_nodes.clone(),
+            shown_edges: shape.shown_edges.clone(),
+            mode,
+            weights,
+            cancel: cx.cancel.clone(),
+            deadline: cx.deadline,
+            next: AtomicUsize::new(0),
+            is_left: AtomicBool::new(false),
+        })
+    }
+
+    /// The next match, which is bound, with how many look alike.
+    fn take(&mut self, running: &mut Running, cx: &Context<'g>) -> Result<Option<u64>> {
+        loop {
+            if let Some(times) = running.times.get(running.next).copied() {
+                let width = self.shape.shown_nodes.len() + self.shape.shown_edges.len();
+                let from = running.next * width;
+                running.next += 1;
+                let values = running.values.get(from..from + width).unwrap_or_default();
+                self.bind(values, running)?;
+                return Ok(Some(times));
+            }
+            if running.left == 0 {
+                return match running.search.mode {
+                    Mode::Rows => Ok(None),
+                    Mode::Count => {
+                        let count = std::mem::take(&mut running.count);
+                        self.bind(&[], running)?;
+                        Ok((count > 0).then_some(count))
+                    }
+                    Mode::Weigh => {
+                        let weights = running.search.weights.iter().enumerate().skip(running.weighed);
+                        let weight = |(_, weight): &(usize, &AtomicU64)| weight.load(Ordering::Relaxed) > 0;
+                        let Some((node, times)) = weights.into_iter().find(weight) else {
+                            running.weighed = running.search.weights.len();
+                            return Ok(None);
+                        };
+                        running.weighed = node + 1;
+                        let times = times.load(Ordering::Relaxed);
+                        self.bind(&[u32::try_from(node).unwrap_or(u32::MAX)], running)?;
+                        Ok(Some(times))
+                    }
+                };
+            }
+            let received = running.receiver.as_ref().and_then(|receiver| receiver.recv().ok());
+            match received {
+                Some(Message::Rows { values, times }) => {
+                    (running.values, running.times, running.next) = (values, times, 0);
+                }
+                Some(Message::Done { count, is_complete }) => {
+                    running.left -= 1;
+                    running.count = running.count.saturating_add(count);
+                    running.is_complete &= is_complete;
+                    if running.left == 0 && !running.is_complete {
+                        cx.check()?;
+                        return Err(failed());
+                    }
+                }
+                None => return Err(failed()),
+            }
+        }
+    }
+
+    /// Writes a match into the row. What nobody reads is no null, so that it can be counted.
+    fn bind(&mut self, values: &[u32], running: &Running) -> Result<()> {
+        let pattern = self.shape.pattern;
+        for node in &pattern.nodes {
+            set(&mut self.row, node.slot, Value::Bool(true));
+        }
+        for one in &pattern.relationships {
+            set(&mut self.row, one.slot, Value::Bool(true));
+        }
+        let (nodes, edges) = values.split_at(self.shape.shown_nodes.len().min(values.len()));
+        for (at, value) in self.shape.shown_nodes.iter().zip(nodes) {
+            // The last table that begins at or before it, and is not empty.
+            let table = running.bases.partition_point(|base| base <= value).saturating_sub(1);
+            let base = running.bases.get(table).copied().unwrap_or_default();
+            let node = Node(number(table, (value - base) as usize));
+            if let Some(pattern) = pattern.nodes.get(*at) {
+                set(&mut self.row, pattern.slot, Value::Node(node));
+            }
+        }
+        for (at, value) in self.shape.shown_edges.iter().zip(edges) {
+            let found = running.loaded.edges.iter().filter(|(_, edges)| edges.first <= *value);
+            let (table, edges) =
+                found.max_by_key(|(_, edges)| (edges.first, edges.sources.len())).ok_or_else(failed)?;
+            let row = (value - edges.first) as usize;
+            let end = |table: usize, positions: &[u32]| {
+                positions.get(row).map(|position| Node(number(table, *position as usize))).ok_or_else(failed)
+            };
+            let [source, target] = edges.tables;
+            let (source, target) = (end(source, &edges.sources)?, end(target, &edges.targets)?);
+            let found = Relationship { id: number(*table, row), source, target };
+            if let Some(one) = pattern.relationships.get(*at) {
+                set(&mut self.row, one.slot, Value::Relationship(found));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many threads search.
+fn threads(graph: &TableGraph<'_>, loaded: &Loaded) -> usize {
+    let edges: usize = loaded.edges.values().map(|edges| edges.sources.len()).sum();
+    if edges < ALONE { 1 } else { graph.threads }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn float(count: usize) -> f64 {
+    count as f64
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.search.is_left.store(true, Ordering::Relaxed);
+        // Threads that wait to send see that nobody reads.
+        self.receiver = None;
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Expansion<'_, '_> {
+    fn drop(&mut self) {
+        self.graph.hide(self.pass);
+    }
+}

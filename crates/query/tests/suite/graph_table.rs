@@ -1,0 +1,138 @@
+//! `GRAPH_TABLE` of SQL/PGQ: what the equivalent openCypher and SQL answer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use isomorph::dataset::Cancel;
+use isomorph::storage::Budget;
+use isomorph_cypher::{Options, Query, TableGraph, to_text};
+use isomorph_query::{Engine, Parameters};
+
+use crate::support::{engine_of, error, resources, rows, social, sorted, with};
+
+/// The sorted rows of an openCypher query.
+fn cypher(text: &str) -> Vec<String> {
+    let graph = isomorph::open(&social()).unwrap();
+    let options = Options::new(Budget::new(1 << 30));
+    let tables = TableGraph::new(graph.dataset().unwrap(), &options.budget, Cancel::new()).unwrap();
+    let query = Query::parse(text, &BTreeMap::new()).unwrap();
+    let rows = query.run(&tables, &options).unwrap();
+    let mut lines: Vec<String> = rows
+        .map(|row| {
+            let row = row.unwrap();
+            let cells =
+                row.iter().map(|value| if value.is_null() { "null".into() } else { to_text(value, &tables).unwrap() });
+            cells.collect::<Vec<String>>().join("|")
+        })
+        .collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn a_graph_table_answers_as_open_cypher_does() {
+    let engine = engine_of(&social());
+    for (table, query) in [
+        (
+            "(graph match (a is person)-[e is knows]->(b is person) where a.id = 1007 columns (b.id, b.firstName as name))",
+            "MATCH (a:person)-[e:knows]->(b:person) WHERE a.id = 1007 RETURN b.id, b.firstName",
+        ),
+        (
+            "(graph match (a:person where a.gender = 'female')-[:livesIn]->(c:city) columns (c.name, a.email, a.id))",
+            "MATCH (a:person {gender: 'female'})-[:livesIn]->(c:city) RETURN c.name, a.email, a.id",
+        ),
+        (
+            "(graph match (a:person)-[:knows]->{2}(b:person), (a)-[:livesIn]->(c)<-[:livesIn]-(b) columns (a.id as a, b.id as b, c.name))",
+            "MATCH (a:person)-[:knows]->()-[:knows]->(b:person) MATCH (a)-[:livesIn]->(c)<-[:livesIn]-(b) RETURN a.id, b.id, c.name",
+        ),
+        (
+            "(graph match (p:person)-[l:likes]->(q:post) where l.weight > 0.9 and p.lastName is not null columns (p.id, l.weight + 1 as w))",
+            "MATCH (p:person)-[l:likes]->(q:post) WHERE l.weight > 0.9 AND p.lastName IS NOT NULL RETURN p.id, l.weight + 1",
+        ),
+        (
+            "(graph match (a)->(b)->(c:city) where a.id = 1007 columns (b.id, c.name))",
+            "MATCH (a)-->(b)-->(c:city) WHERE a.id = 1007 RETURN b.id, c.name",
+        ),
+    ] {
+        let expected = cypher(query);
+        assert!(!expected.is_empty(), "{query}");
+        assert_eq!(sorted(&engine, &format!("select * from graph_table {table} t")).unwrap(), expected, "{table}");
+    }
+}
+
+#[test]
+fn edges_may_stand_twice_in_a_match() {
+    let engine = engine_of(&social());
+    let back = "from knows a join knows b on a._source = b._source where a._source = 1007";
+    let expected = rows(&engine, &format!("select count(*) {back}")).unwrap();
+    let pattern =
+        "graph_table (graph match (b)<-[:knows]-(a:person)-[:knows]->(c) where a.id = 1007 columns (1 as one))";
+    assert_eq!(rows(&engine, &format!("select count(*) from {pattern}")).unwrap(), expected);
+    // In openCypher both edges differ.
+    assert_ne!(cypher("MATCH (b)<-[:knows]-(a:person)-[:knows]->(c) WHERE a.id = 1007 RETURN count(*)"), expected);
+    let walks = "graph_table (graph match (a:person)-[:knows]-{0,2}(b) where a.id = 1007 columns (b.id))";
+    let both = "(select _source s, _target t from knows union all select _target, _source from knows)";
+    let sql = format!(
+        "select (select count(*) from {both} a join {both} b on a.t = b.s where a.s = 1007) + (select count(*) from {both} a where a.s = 1007) + 1"
+    );
+    assert_eq!(rows(&engine, &format!("select count(*) from {walks}")).unwrap(), rows(&engine, &sql).unwrap());
+}
+
+#[test]
+fn its_rows_join_with_other_tables() {
+    let engine = engine_of(&social());
+    let friends = "graph_table (graph match (a:person)-[e:knows]->(b:person) where a.id = $who
+        columns (b.id as friend, e.since)) f";
+    let own =
+        "select k._target, p.firstName, k.since from knows k join person p on p.id = k._target where k._source = 1007";
+    let parameters = Parameters::new().with("who", "1007").with("least", "1000");
+    let joined = format!(
+        "select friend, p.firstName, since from {friends} join person p on p.id = friend where friend > $least"
+    );
+    let mut found = with(&engine, &joined, &parameters).unwrap();
+    found.sort();
+    assert_eq!(found, sorted(&engine, own).unwrap());
+    let two = "select count(*) from GRAPH_TABLE (graph match (a:city) columns (a.name)) a
+        join graph_table (graph match (a:city) columns (a.name)) b using (name)";
+    assert_eq!(rows(&engine, two).unwrap(), ["40"]);
+    let names = engine.columns(
+        "select * from graph_table (graph match (a:city) columns (a.name as \"N\", a.population))",
+        &Parameters::new(),
+    );
+    let names: Vec<String> =
+        names.unwrap().fields().iter().map(|field| format!("{} {}", field.name(), field.data_type())).collect();
+    assert_eq!(names, ["N Utf8", "population Int64"]);
+    let mut several = Engine::new(resources()).unwrap();
+    several.add_graph("a", Arc::new(isomorph::open(&social()).unwrap())).unwrap();
+    several.add_graph("b", Arc::new(isomorph::open(&social()).unwrap())).unwrap();
+    let both = "select count(*) from graph_table (A match (x:city) columns (x.name)) x join b.city using (name)";
+    assert_eq!(rows(&several, both).unwrap(), ["40"]);
+}
+
+#[test]
+fn what_is_wrong_says_where() {
+    let engine = engine_of(&social());
+    for (question, expected, line) in [
+        ("select 1 from\n graph_table (nope match (a) columns (a.id))", "there is no graph nope", 2),
+        ("select 1 from graph_table (graph match (a:persn) columns (a.id))", "persn, did you mean person?", 1),
+        (
+            "select 1 from graph_table (graph match (a:person) columns (a.nmae))",
+            "no node or relationship has the property nmae",
+            1,
+        ),
+        ("select 1 from graph_table (graph match (a columns (a.id))", "", 1),
+        ("select 1 from graph_table (graph match (a) columns (count(*) as n))", "aggregates", 1),
+        ("select 1 from graph_table (graph match (a)-[:knows]->*(b) columns (a.id))", "upper bound", 1),
+        ("select 1 from graph_table (graph match (a) where a.id = $id columns (a.id))", "$id", 1),
+        ("select 1 from graph_table (graph match (a) where b.id = 1 columns (a.id))", "variable b is not defined", 1),
+        ("select nope\nfrom graph_table (graph match (a:city)\n columns (a.name)) t\nwhere t.zzz = 1", "zzz", 4),
+    ] {
+        let told = error(&engine, question);
+        assert!(told.message().contains(expected), "{question}: {told}");
+        if !expected.is_empty() {
+            assert_eq!(told.place().line, Some(line), "{question}: {told}");
+        }
+    }
+    // A text is no GRAPH_TABLE, and neither is a column of its name.
+    assert_eq!(rows(&engine, "select 'graph_table (' as graph_table").unwrap(), ["graph_table ("]);
+}

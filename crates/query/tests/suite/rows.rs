@@ -1,0 +1,102 @@
+//! Comparisons with subqueries: `any`, `all`, and rows of several columns.
+
+use crate::answers::all;
+use crate::support::{engine_of, rows, social};
+
+const LEFT: &str = "(values (1,1,'a'),(2,1,'b'),(3,2,null),(4,null,'a')) l(k,a,b)";
+const RIGHT: &str = "(values (1,'a'),(2,'b'),(null,'b'))";
+
+#[test]
+fn rows_are_in_subqueries() {
+    let engine = engine_of(&social());
+    let within = |what: &str, rows: &str| {
+        format!("select k from {LEFT} where (a, b) {what} (select x, y from {rows} r(x,y)) order by k")
+    };
+    let known = "(values (1,'a'),(2,'b'))";
+    all(
+        &engine,
+        &[
+            (&within("in", RIGHT), &["1"]),
+            (&within("in", known), &["1"]),
+            (&within("= any", known), &["1"]),
+            // (2, null) may be (2, 'b'), (null, 'a') may be (1, 'a').
+            (&within("not in", known), &["2"]),
+            (&within("<> all", known), &["2"]),
+            // (1, 'b') may be (null, 'b').
+            (&within("not in", RIGHT), &[]),
+            (&within("not in", "(select 1, 'a' where false)"), &["1", "2", "3", "4"]),
+            (&format!("select k from {LEFT} where not (a, b) in (select x, y from {known} r(x,y)) order by k"), &["2"]),
+            (
+                &format!("select k from {LEFT} where not (a, b) not in (select x, y from {known} r(x,y)) order by k"),
+                &["1"],
+            ),
+            (
+                &format!("select k from {LEFT} where k = 4 or (a, b) in (select x, y from {known} r(x,y)) order by k"),
+                &["1", "4"],
+            ),
+            (
+                &format!(
+                    "select k from {LEFT} where not (k = 2 or (a, b) in (select x, y from {known} r(x,y))) order by k"
+                ),
+                &[],
+            ),
+            (
+                &format!("select k from {LEFT} where ((a, b) in (select x, y from {known} r(x,y))) is null order by k"),
+                &["3", "4"],
+            ),
+            ("select count(*) from knows where (_target, _source) in (select _source, _target from knows)", &["0"]),
+            (
+                "select count(*) from livesIn where (_source, _target) in (select _source, _target from livesIn)",
+                &["500"],
+            ),
+            // The names of the subquery are not those outside.
+            (
+                "select count(*) from person where (id, id) in (select id as x, p.id as y from person p where p.id < 1010)",
+                &["2"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn correlated_any_sees_the_outer_row() {
+    let engine = engine_of(&social());
+    // With the same conditions on what is found.
+    for (comparison, equal) in [
+        (
+            "1021 = any (select _target from knows k where k._source = p.id)",
+            "exists (select 1 from knows k where k._source = p.id and _target = 1021)",
+        ),
+        (
+            "p.id = any (select k._target from knows k where k._source < p.id)",
+            "exists (select 1 from knows k where k._source < p.id and k._target = p.id)",
+        ),
+        (
+            "p.id <> all (select k._target from knows k where k._source > p.id)",
+            "not exists (select 1 from knows k where k._source > p.id and k._target = p.id)",
+        ),
+        (
+            "not p.id = any (select k._source from knows k where k._source = p.id)",
+            "not exists (select 1 from knows k where k._source = p.id)",
+        ),
+    ] {
+        let ids = |condition: &str| {
+            rows(&engine, &format!("select p.id from person p where {condition} order by 1")).unwrap()
+        };
+        assert!(!ids(equal).is_empty(), "{equal}");
+        assert_eq!(ids(comparison), ids(equal), "{comparison}");
+    }
+    all(
+        &engine,
+        &[
+            (
+                "select k from (values (1,5),(2,6)) l(k,v) where v = any (select w from (values (1,5),(2,5)) r(j,w) where j = k)",
+                &["1"],
+            ),
+            (
+                "select k from (values (1,5),(2,6)) l(k,v) where v <> all (select w from (values (1,5),(2,5)) r(j,w) where j = k)",
+                &["2"],
+            ),
+        ],
+    );
+}

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use isomorph::error::Result;
-use isomorph::storage::{Budget, Reservation};
+use isomorph::storage::{Budget, Reservation, pool};
 use rayon::slice::ParallelSliceMut;
 
 use crate::builder::{DEFAULT_GRAPH, too_large};
@@ -29,6 +29,8 @@ pub struct TripleIndex {
     /// The same with the graph at the end.
     over_graphs: [Sorted<4>; 3],
     budget: Budget,
+    /// Threads that work on a query.
+    threads: usize,
     held: Mutex<Vec<Reservation>>,
 }
 
@@ -78,8 +80,46 @@ impl TripleIndex {
             in_graphs: [named.into(), Sorted::new(), Sorted::new()],
             over_graphs: Default::default(),
             budget: budget.clone(),
+            threads: pool::threads(),
             held: Mutex::new(vec![held]),
         })
+    }
+
+    /// The same, with a number of threads on which a query is evaluated; otherwise those of this machine.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// The triples of the default graph in an order: 0 is subject, predicate, object; 1 is predicate, object, subject; 2 is object,
+    /// subject, predicate.
+    ///
+    /// # Errors
+    /// As [`TripleIndex::in_graph`].
+    pub(crate) fn default_rows(&self, order: usize) -> Result<&[[u32; 3]]> {
+        self.sorted(&self.default, order, |rows: &[[u32; 3]]| {
+            let mut turned: Vec<[u32; 3]> = rows.iter().map(|row| turn(*row, order)).collect();
+            turned.par_sort_unstable();
+            turned
+        })
+    }
+
+    /// The number of triples of the default graph with these terms.
+    ///
+    /// # Errors
+    /// As [`TripleIndex::in_graph`].
+    pub(crate) fn default_count(&self, terms: [Option<u32>; 3]) -> Result<usize> {
+        let (order, known) = order_of(terms);
+        Ok(range(self.default_rows(order)?, &known).len())
     }
 
     /// The number of quads.
@@ -122,11 +162,7 @@ impl TripleIndex {
     pub(crate) fn in_graph(&self, graph: u32, terms: [Option<u32>; 3]) -> Result<Rows<'_>> {
         let (order, known) = order_of(terms);
         if graph == DEFAULT_GRAPH {
-            let rows = self.sorted(&self.default, order, |rows: &[[u32; 3]]| {
-                let mut turned: Vec<[u32; 3]> = rows.iter().map(|row| turn(*row, order)).collect();
-                turned.par_sort_unstable();
-                turned
-            })?;
+            let rows = self.default_rows(order)?;
             return Ok(Rows::Triples(range(rows, &known), Positions(places(order, 0, 3))));
         }
         let rows = self.sorted(&self.in_graphs, order, |rows: &[[u32; 4]]| {

@@ -42,7 +42,7 @@ pub fn load(
     }
     let mut builder = Builder::new(&wanted, &resources.budget)?;
     quads(opened, base, Box::new(Filling(&mut builder)), resources, progress)?;
-    builder.finish()
+    Ok(builder.finish()?.with_threads(resources.threads))
 }
 
 /// The same for a text, which is read once. Also returns what reading found.
@@ -91,7 +91,7 @@ fn in_parallel(
     for (builder, _) in takers {
         all.absorb(builder)?;
     }
-    all.finish()
+    Ok(all.finish()?.with_threads(resources.threads))
 }
 
 /// Loads a snapshot of a store: by look-ups if every pattern has constants, otherwise all of it.
@@ -113,7 +113,7 @@ pub fn load_lake(
         let found = look_ups::all(lake, patterns, &mut builder, progress);
         progress.end();
         found?;
-        return builder.finish();
+        return Ok(builder.finish()?.with_threads(resources.threads));
     }
     let sections = lake.divided_sections()?;
     let next = AtomicU64::new(0);
@@ -146,5 +146,5 @@ pub fn load_lake(
     for other in loaded? {
         builder.absorb(other)?;
     }
-    builder.finish()
+    Ok(builder.finish()?.with_threads(resources.threads))
 }

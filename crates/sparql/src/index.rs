@@ -63,7 +63,7 @@ impl TripleIndex {
         if !held.try_grow(more) {
             return Err(too_large(budget, more));
         }
-        rows.par_sort_unstable();
+        sort(&mut rows, terms.len(), 3);
         rows.dedup();
         let first_named = rows.partition_point(|row| row[0] == DEFAULT_GRAPH);
         let default: Vec<[u32; 3]> = rows.iter().take(first_named).map(|[_, s, p, o]| [*s, *p, *o]).collect();
@@ -108,7 +108,13 @@ impl TripleIndex {
     pub(crate) fn default_rows(&self, order: usize) -> Result<&[[u32; 3]]> {
         self.sorted(&self.default, order, |rows: &[[u32; 3]]| {
             let mut turned: Vec<[u32; 3]> = rows.iter().map(|row| turn(*row, order)).collect();
-            turned.par_sort_unstable();
+            // Rows that are sorted by subject need to be sorted by the terms before it only. That takes a copy of them.
+            let room = self.budget.try_reserve((turned.len() * size_of::<[u32; 3]>()) as u64);
+            match (order, room) {
+                (0, _) => {}
+                (1 | 2, Some(_)) => sort(&mut turned, self.terms.len(), 2 - order),
+                _ => turned.par_sort_unstable(),
+            }
             turned
         })
     }
@@ -231,6 +237,43 @@ impl TripleIndex {
         Ok(rows)
     }
 }
+
+/// Sorts rows that are sorted by what is after `last`, counting from 0: by the terms up to it.
+///
+/// Terms are small numbers, so rows are distributed by each of them instead of compared: about a third of the time.
+fn sort<const N: usize>(rows: &mut Vec<[u32; N]>, terms: usize, last: usize) {
+    if rows.is_sorted() {
+        return;
+    }
+    if rows.len() < FEW_ROWS || terms / 8 > rows.len() || u32::try_from(rows.len()).is_err() {
+        return rows.par_sort_unstable();
+    }
+    let mut other = vec![[0; N]; rows.len()];
+    for column in (0..=last).rev() {
+        let mut starts = vec![0u32; terms + 2];
+        for row in rows.iter() {
+            starts[row[column] as usize + 1] += 1;
+        }
+        // All rows have the same term: the default graph, mostly.
+        if rows.first().is_some_and(|row| starts[row[column] as usize + 1] as usize == rows.len()) {
+            continue;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        for row in rows.iter() {
+            let place = &mut starts[row[column] as usize];
+            other[*place as usize] = *row;
+            *place += 1;
+        }
+        std::mem::swap(rows, &mut other);
+    }
+}
+
+/// Fewer rows are compared.
+const FEW_ROWS: usize = 4_096;
 
 /// The order in which the known terms come first, and these terms in that order.
 fn order_of([subject, predicate, object]: [Option<u32>; 3]) -> (usize, Vec<u32>) {

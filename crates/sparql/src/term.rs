@@ -196,10 +196,12 @@ pub(crate) enum View<'k> {
     Text(&'k str),
     /// A language without direction, and a text.
     Language(&'k str, &'k str),
+    /// The number of a datatype, and the text as it was written.
+    Typed(u32, &'k str),
     Other,
 }
 
-/// The texts of a key, for terms that are nothing but texts.
+/// The texts of a key; `Other` for triple terms, and texts with a direction.
 pub(crate) fn view(key: &[u8]) -> View<'_> {
     let text = |bytes| std::str::from_utf8(bytes).ok();
     let Some((kind, rest)) = key.split_first() else { return View::Other };
@@ -207,6 +209,9 @@ pub(crate) fn view(key: &[u8]) -> View<'_> {
         IRI => text(rest).map(View::Iri),
         BLANK => text(rest).map(View::Blank),
         STRING => text(rest).map(View::Text),
+        TYPED => rest
+            .split_first_chunk::<4>()
+            .and_then(|(datatype, lexical)| Some(View::Typed(u32::from_le_bytes(*datatype), text(lexical)?))),
         LANGUAGE => rest.iter().position(|byte| *byte == 0).and_then(|end| {
             Some(View::Language(text(rest.get(..end)?)?, text(rest.get(end + 1..)?)?))
         }),

@@ -248,7 +248,8 @@ impl<'g> Context<'g> {
     }
 
     fn join(&self, left: &Node, right: &Node, input: &Table, needed: Vars, out: &mut Out<'_>) -> Result<bool> {
-        let inside = needed | (left.vars() & right.vars());
+        // What one side does not have may be a value of the input that the other one needs.
+        let inside = needed | (left.vars() & right.vars()) | (input.set() & (left.vars() | right.vars()));
         let (takes_left, takes_right) = (left.takes_input(), right.takes_input());
         let right_first = takes_left && (!takes_right || self.size(right)? < self.size(left)? / 4.0);
         if takes_right && !right_first {

@@ -159,38 +159,42 @@ fn ordered<'g, 'p>(
 ) -> Result<Vec<Step<'g, 'p>>> {
     let mut bound = input.set();
     let mut left: Vec<&Atom> = atoms.iter().collect();
-    let mut untested: Vec<&Condition> = filters.iter().collect();
-    let mut steps = Vec::with_capacity(atoms.len());
-    loop {
-        let kind = if left.is_empty() {
-            Kind::Nothing
-        } else {
-            let (mut best, mut least) = (0, f64::MAX);
-            for (at, atom) in left.iter().enumerate() {
-                let connected = atom.vars() & bound != 0 || atom.vars() == 0 || bound == 0;
-                // A product with other solutions comes last.
-                let cost = fan_out(context, atom, bound)? * if connected { 1.0 } else { 1e6 };
-                // What a condition removes is not joined.
-                let tested = untested.iter().any(|one| one.vars() & !(bound | atom.vars()) == 0);
-                let cost = if tested { cost * 0.3 } else { cost };
-                if cost < least {
-                    (best, least) = (at, cost);
-                }
+    let (mut untested, mut waiting): (Vec<&Condition>, Vec<&Condition>) = (filters.iter().collect(), Vec::new());
+    let mut steps: Vec<Step<'_, '_>> = Vec::with_capacity(atoms.len() + 1);
+    if left.is_empty() {
+        steps.push(Step { kind: Kind::Nothing, filters: Vec::new(), live: 0, kept: 0 });
+    }
+    while !left.is_empty() {
+        let (mut best, mut least, mut rows) = (0, f64::MAX, f64::MAX);
+        for (at, atom) in left.iter().enumerate() {
+            let connected = atom.vars() & bound != 0 || atom.vars() == 0 || bound == 0;
+            let found = fan_out(context, atom, bound)?;
+            // A product with other solutions comes last.
+            let cost = found * if connected { 1.0 } else { 1e6 };
+            // What a condition removes is not joined.
+            let tested = untested.iter().any(|one| one.vars() & !(bound | atom.vars()) == 0);
+            let cost = if tested { cost * 0.3 } else { cost };
+            if cost < least {
+                (best, least, rows) = (at, cost, found);
             }
-            let atom = left.remove(best);
-            let kind = kind(context, atom, bound)?;
-            bound |= atom.vars();
-            kind
-        };
+        }
+        let atom = left.remove(best);
+        // A condition on several variables costs more than a look-up that leaves fewer solutions.
+        if let Some(last) = steps.last_mut().filter(|_| rows >= 1.0) {
+            last.filters.append(&mut waiting);
+        }
+        let kind = kind(context, atom, bound)?;
+        bound |= atom.vars();
         let (ready, later): (Vec<&Condition>, Vec<&Condition>) =
             untested.into_iter().partition(|one| one.vars() & !bound == 0);
         untested = later;
-        if !matches!(kind, Kind::Nothing) || !ready.is_empty() {
-            steps.push(Step { kind, filters: ready, live: 0, kept: 0 });
-        }
-        if left.is_empty() {
-            break;
-        }
+        let (cheap, costly) = ready.into_iter().partition(|one| one.vars().count_ones() <= 1);
+        waiting.extend::<Vec<&Condition>>(costly);
+        steps.push(Step { kind, filters: cheap, live: 0, kept: 0 });
+    }
+    if let Some(last) = steps.last_mut() {
+        last.filters.append(&mut waiting);
+        last.filters.append(&mut untested);
     }
     let mut live = needed;
     for step in steps.iter_mut().rev() {

@@ -6,6 +6,7 @@ mod compile;
 mod execute;
 mod hashed;
 mod matching;
+mod native;
 mod numbers;
 mod order;
 mod paths;

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use isomorph::error::{Error, Kind, Result};
 use isomorph::storage::{Budget, Reservation};
 use oxrdf::Term;
+use oxrdf::vocab::xsd;
 use spareval::ExpressionTerm;
 
 use super::table::UNBOUND;
@@ -23,6 +24,8 @@ pub(super) struct Numbers<'g> {
     known: &'g Dictionary,
     /// The largest number of a term of the graph.
     last: u32,
+    /// The number of `xsd:integer`; 0 if the graph has no such literal.
+    integer: u32,
     others: RwLock<Others>,
     budget: Budget,
 }
@@ -37,7 +40,9 @@ impl<'g> Numbers<'g> {
     pub fn new(known: &'g Dictionary, budget: &Budget) -> Result<Self> {
         let last = u32::try_from(known.len()).map_err(|_| too_many())?;
         let others = Others { terms: Vec::new(), numbers: HashMap::new(), held: budget.reserve(0)? };
-        Ok(Numbers { known, last, others: RwLock::new(others), budget: budget.clone() })
+        let integer = Term::from(xsd::INTEGER.into_owned());
+        let integer = term::of_term(&integer, &mut Vec::new(), &mut Finding(known))?.unwrap_or(UNBOUND);
+        Ok(Numbers { known, last, integer, others: RwLock::new(others), budget: budget.clone() })
     }
 
     /// The largest number of a term of the graph.
@@ -73,8 +78,18 @@ impl<'g> Numbers<'g> {
         Ok(number)
     }
 
+    /// The number of `xsd:integer`; 0 if the graph has no such literal.
+    pub fn integer(&self) -> u32 {
+        self.integer
+    }
+
+    /// The key of a term of the graph.
+    pub fn key(&self, number: u32) -> Option<&'g [u8]> {
+        if number > self.last { None } else { self.known.key(number) }
+    }
+
     /// A term that the graph does not have.
-    fn other(&self, number: u32) -> Option<Arc<Term>> {
+    pub fn other(&self, number: u32) -> Option<Arc<Term>> {
         let at = number.checked_sub(self.last)?.checked_sub(1)?;
         self.others.read().unwrap_or_else(PoisonError::into_inner).terms.get(at as usize).cloned()
     }

@@ -115,25 +115,40 @@ impl Context<'_> {
                 if *zero && !self.is_node(from)? {
                     return Ok(Vec::new());
                 }
-                let mut ends: Vec<u32> = Vec::new();
-                let mut seen = HashSet::new();
+                let mut seen = Seen::new(self.numbers.last_known());
+                let (mut ends, mut found): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
                 if *zero {
                     seen.insert(from);
                     ends.push(from);
                 }
-                let mut add = |ends: &mut Vec<u32>, found: Vec<u32>| {
-                    ends.extend(found.into_iter().filter(|end| seen.insert(*end)));
+                // One predicate, frequently: its rows are found once.
+                let direct = match &**path {
+                    Path::One(predicate) if forward => Some((self.probe(0, &[])?, Some(*predicate))),
+                    Path::One(predicate) => Some((self.probe(1, &[*predicate])?, None)),
+                    _ => None,
                 };
-                add(&mut ends, self.ends(path, from, forward)?);
-                if *many {
-                    // The start itself has been expanded.
-                    let mut at = usize::from(*zero);
-                    while let Some(next) = ends.get(at).copied() {
-                        at += 1;
-                        if at % AT_ONCE == 0 {
-                            self.alive()?;
+                let (mut at, mut next, mut near) = (usize::from(*zero), from, 0);
+                loop {
+                    match &direct {
+                        Some((probe, predicate)) => {
+                            probe.announce(1, &self.budget);
+                            let mut rows = probe.find(next, &mut near);
+                            if let Some(predicate) = predicate {
+                                rows = super::probe::narrow(rows, 1, &[*predicate]);
+                            }
+                            found.extend(rows.iter().map(|row| row[2]));
                         }
-                        add(&mut ends, self.ends(path, next, forward)?);
+                        None => found = self.ends(path, next, forward)?,
+                    }
+                    ends.extend(found.drain(..).filter(|end| seen.insert(*end)));
+                    // The start itself has been expanded.
+                    match ends.get(at).copied() {
+                        Some(end) if *many => next = end,
+                        _ => break,
+                    }
+                    at += 1;
+                    if at % AT_ONCE == 0 {
+                        self.alive()?;
                     }
                 }
                 ends
@@ -188,6 +203,42 @@ impl Context<'_> {
                 pairs
             }
         })
+    }
+}
+
+/// Terms that were found: a set, and a bit for each term of the graph once there are many.
+struct Seen {
+    last: u32,
+    few: HashSet<u32>,
+    bits: Vec<u64>,
+}
+
+/// Terms that are a set.
+const FEW: usize = 256;
+
+impl Seen {
+    fn new(last: u32) -> Self {
+        Seen { last, few: HashSet::new(), bits: Vec::new() }
+    }
+
+    /// Adds a term; false if it is there.
+    fn insert(&mut self, term: u32) -> bool {
+        if term > self.last {
+            return self.few.insert(term);
+        }
+        if self.bits.is_empty() {
+            let is_new = self.few.insert(term);
+            if self.few.len() > FEW {
+                self.bits = vec![0; self.last as usize / 64 + 1];
+                let (bits, last) = (&mut self.bits, self.last);
+                self.few.iter().filter(|term| **term <= last).for_each(|term| bits[*term as usize / 64] |= 1 << (term % 64));
+            }
+            return is_new;
+        }
+        let (word, bit) = (&mut self.bits[term as usize / 64], 1 << (term % 64));
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
     }
 }
 

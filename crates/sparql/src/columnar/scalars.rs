@@ -16,6 +16,7 @@ use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use super::compile::MOST_INPUTS;
 use super::execute::Context;
+use super::native;
 use super::plan::{Computed, Condition, Scalar};
 use super::table::{Table, UNBOUND};
 use crate::dataset::{Face, Id};
@@ -131,9 +132,41 @@ impl Context<'_> {
                     }
                     tuple
                 };
-                self.of_tuples(computed, memo, (0..table.rows).map(tuple).collect())
+                // Most tuples of several variables are seen once, so what is cheap is not remembered.
+                let (mut values, mut rows, mut tuples) = (vec![UNBOUND; table.rows], Vec::new(), Vec::new());
+                for (row, value) in values.iter_mut().enumerate() {
+                    let tuple = tuple(row);
+                    match self.native(computed, &tuple)? {
+                        Some(NO_VALUE) => {}
+                        Some(found) => *value = found,
+                        None => {
+                            rows.push(row);
+                            tuples.push(tuple);
+                        }
+                    }
+                }
+                if !rows.is_empty() {
+                    for (row, value) in rows.into_iter().zip(self.of_tuples(computed, memo, tuples)?) {
+                        values[row] = value;
+                    }
+                }
+                Ok(values)
             }
         }
+    }
+
+    /// The result for a tuple, if no evaluator of rows is needed for it.
+    fn native(&self, computed: &Computed, tuple: &[u32; MOST_INPUTS]) -> Result<Option<u32>> {
+        let value = |name: &Variable| {
+            let at = computed.inputs.iter().position(|(_, of)| of == name);
+            at.map_or(Ok(None), |at| native::seen(&self.numbers, tuple[at]))
+        };
+        Ok(match native::evaluate(&computed.expression, &value) {
+            Err(native::Unknown) => None,
+            Ok(None) => Some(NO_VALUE),
+            Ok(Some(native::Seen::Boolean(value))) => Some(self.booleans[usize::from(value)]),
+            Ok(Some(seen)) => Some(self.numbers.number(&seen.term())?),
+        })
     }
 
     fn one(&self, computed: &Computed, tuple: [u32; MOST_INPUTS]) -> Result<u32> {
@@ -228,10 +261,13 @@ impl Context<'_> {
         let inputs = computed.inputs.len();
         let mask = |tuple: &[u32; MOST_INPUTS]| tuple.iter().take(inputs).map(|term| *term != UNBOUND).collect();
         let mut by_mask: HashMap<Vec<bool>, Vec<usize>> = HashMap::new();
-        for (at, tuple) in tuples.iter().enumerate() {
-            by_mask.entry(mask(tuple)).or_default().push(at);
-        }
         let mut results = vec![NO_VALUE; tuples.len()];
+        for (at, tuple) in tuples.iter().enumerate() {
+            match self.native(computed, tuple)? {
+                Some(result) => results[at] = result,
+                None => by_mask.entry(mask(tuple)).or_default().push(at),
+            }
+        }
         for (bound, rows) in by_mask {
             let query = self.question_of(computed, &bound);
             let quads: Vec<[Id; MOST_INPUTS]> =

@@ -6,7 +6,7 @@ use isomorph::storage::Budget;
 use isomorph_sparql::{Answer, Builder, Question, TripleIndex, Wanted};
 
 use crate::common::{Answered, ask, index, parse, texts};
-use crate::oracle::Random;
+use crate::oracle::{self, Random};
 
 /// How many queries, unless `ISOMORPH_ORACLE_QUERIES` states another number.
 const QUERIES: u64 = 2_000;
@@ -255,7 +255,7 @@ fn same_number(cell: &str) -> String {
 #[test]
 fn answers_are_those_of_the_evaluator_of_rows() {
     let queries = std::env::var("ISOMORPH_ORACLE_QUERIES").ok().map_or(QUERIES, |text| text.parse().unwrap());
-    let (mut covered, mut solutions) = (0, 0);
+    let (mut covered, mut solutions, mut of_optimizer) = (0, 0, 0);
     for seed in 0..queries {
         let mut random = Random::new(seed + 77);
         let (triples, query) = (graph(&mut random), query(&mut random));
@@ -268,12 +268,18 @@ fn answers_are_those_of_the_evaluator_of_rows() {
         }
         let expected = comparable(&rows(&question, &graph).unwrap(), &query);
         let found = comparable(&ask(&question, &graph).unwrap(), &query);
-        assert_eq!(found, expected, "{seed}: {query}\n{triples}");
+        if found != expected {
+            // Its optimizer passes values into groups that are evaluated on their own; then it differs from itself.
+            let naive = comparable(&oracle::naive(&query, &triples).unwrap(), &query);
+            assert_eq!(found, naive, "{seed}: {query}\n{triples}");
+            of_optimizer += 1;
+        }
         covered += 1;
         solutions += expected.len() as u64;
     }
-    println!("{covered} of {queries} queries over columns, {solutions} solutions");
-    assert!(covered * 10 >= queries * 6 && solutions > queries, "{covered} {solutions}");
+    println!("{covered} of {queries} queries over columns, {solutions} solutions; {of_optimizer} as without an optimizer");
+    let is_enough = covered * 10 >= queries * 6 && solutions > queries && of_optimizer * 1_000 <= queries;
+    assert!(is_enough, "{covered} {solutions} {of_optimizer}");
 }
 
 /// People who know one another: enough for several chunks, and for several threads.
@@ -300,8 +306,8 @@ fn people(count: usize) -> TripleIndex {
 
 #[test]
 fn many_solutions_are_found_on_several_threads() {
-    let graph = people(20_000);
-    let threads = |count: usize| people(20_000).with_threads(count);
+    let graph = people(12_000);
+    let threads = |count: usize| people(12_000).with_threads(count);
     let (one, three) = (threads(1), threads(3));
     for query in [
         "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }",

@@ -27,7 +27,8 @@ pub struct SparqlArgs {
     #[arg(short, long, value_name = "FILE")]
     pub file: Option<String>,
     /// How to print the answer. SELECT and ASK: table, or csv, tsv, json, xml as the W3C defines them. CONSTRUCT and
-    /// DESCRIBE: table, nt, nq, ttl, trig, rdf, jsonld [default: by the name of --output, otherwise table]
+    /// DESCRIBE: table, nt, nq, ttl, trig, rdf, jsonld. All but ASK: parquet, arrow, with a type for each column [default:
+    /// by the name of --output, otherwise table]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub format: Option<AnswerFormat>,
     /// Write the answer to this file, which appears when it is complete [default: standard output]
@@ -93,6 +94,10 @@ pub enum AnswerFormat {
     Json,
     /// The same.
     Xml,
+    /// Columns of Arrow in a file.
+    Parquet,
+    /// The same.
+    Arrow,
     /// A graph.
     Text(Syntax),
 }
@@ -101,12 +106,14 @@ pub enum AnswerFormat {
 #[cfg_attr(not(feature = "query"), allow(dead_code))]
 impl AnswerFormat {
     /// All formats, with their ids.
-    pub const ALL: [(&'static str, AnswerFormat); 11] = [
+    pub const ALL: [(&'static str, AnswerFormat); 13] = [
         ("table", AnswerFormat::Table),
         ("csv", AnswerFormat::Csv),
         ("tsv", AnswerFormat::Tsv),
         ("json", AnswerFormat::Json),
         ("xml", AnswerFormat::Xml),
+        ("parquet", AnswerFormat::Parquet),
+        ("arrow", AnswerFormat::Arrow),
         ("nt", AnswerFormat::Text(Syntax::NTriples)),
         ("nq", AnswerFormat::Text(Syntax::NQuads)),
         ("ttl", AnswerFormat::Text(Syntax::Turtle)),
@@ -127,6 +134,8 @@ impl AnswerFormat {
             "srj" => "json".to_owned(),
             "srx" => "xml".to_owned(),
             "txt" => "table".to_owned(),
+            "parq" => "parquet".to_owned(),
+            "feather" | "ipc" => "arrow".to_owned(),
             other => other.to_owned(),
         };
         Self::ALL.iter().find(|(id, _)| *id == ending).map(|(_, format)| *format)
@@ -155,7 +164,9 @@ mod tests {
     fn names_of_files_select_formats() {
         assert_eq!(AnswerFormat::of_name("a.srx"), Some(AnswerFormat::Xml));
         assert_eq!(AnswerFormat::of_name("a.TTL"), Some(AnswerFormat::Text(Syntax::Turtle)));
-        assert_eq!(AnswerFormat::of_name("a.parquet"), None);
+        assert_eq!(AnswerFormat::of_name("a.Parquet"), Some(AnswerFormat::Parquet));
+        assert_eq!(AnswerFormat::of_name("a.feather"), Some(AnswerFormat::Arrow));
+        assert_eq!(AnswerFormat::of_name("a.xlsx"), None);
         assert_eq!(param("who=<urn:a=b>").unwrap(), ("who".to_owned(), "<urn:a=b>".to_owned()));
     }
 }

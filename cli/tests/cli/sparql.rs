@@ -48,7 +48,16 @@ fn answers_have_all_formats() {
     assert_eq!(text, "<http://e.org/b> <http://e.org/q> <http://e.org/a> .\n");
     let turtle = ask(&home, "a.nq", "DESCRIBE e:b", &["--format", "ttl"]).exits(0).out;
     assert!(turtle.contains("@prefix e: <http://e.org/>") && turtle.contains("e:b"), "{turtle}");
-    for (query, format) in [("SELECT * { ?s ?p ?o }", "ttl"), ("DESCRIBE e:b", "csv"), ("ASK {}", "csv")] {
+    // 07 is an integer, too.
+    ask(&home, "a.nq", "SELECT ?s ?n { ?s e:age ?n }", &["-o", "answer.arrow"]).exits(0);
+    let file = fs::File::open(home.at("answer.arrow")).unwrap();
+    let mut reader = arrow_ipc::reader::FileReader::try_new(file, None).unwrap();
+    let batch = reader.next().unwrap().unwrap();
+    assert_eq!(batch.schema().field(1).data_type(), &arrow_schema::DataType::Int64);
+    assert_eq!((batch.num_rows(), batch.schema().field(0).metadata()["isomorph.term"].as_str()), (1, "iri"));
+    ask(&home, "a.nq", "DESCRIBE e:b", &["-o", "answer.parquet"]).exits(0);
+    assert!(fs::read(home.at("answer.parquet")).unwrap().starts_with(b"PAR1"));
+    for (query, format) in [("SELECT * { ?s ?p ?o }", "ttl"), ("DESCRIBE e:b", "csv"), ("ASK {}", "parquet")] {
         let refused = ask(&home, "a.nq", query, &["--format", format]).exits(2).err;
         assert!(refused.contains("cannot store") && refused.contains("--format"), "{refused}");
     }

@@ -63,6 +63,14 @@ impl Builder {
         })
     }
 
+    /// Another one for the same quads, to be filled by another thread, and absorbed.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`] if the budget is used up.
+    pub fn alike(&self) -> Result<Self> {
+        Ok(Builder { terms: self.terms.alike(), ..Builder::new(&self.wanted, &self.budget)? })
+    }
+
     /// The number of quads that were read, including those that are not wanted.
     pub fn read(&self) -> u64 {
         self.read

@@ -3,6 +3,7 @@
 
 mod answer;
 mod builder;
+mod columnar;
 mod columns;
 mod dataset;
 mod dictionary;

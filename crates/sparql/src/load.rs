@@ -42,7 +42,7 @@ pub fn load(
     }
     let mut builder = Builder::new(&wanted, &resources.budget)?;
     quads(opened, base, Box::new(Filling(&mut builder)), resources, progress)?;
-    builder.finish()
+    Ok(builder.finish()?.with_threads(resources.threads))
 }
 
 /// The same for a text, which is read once. Also returns what reading found.
@@ -74,7 +74,8 @@ fn in_parallel(
     progress: &dyn Progress,
     read: impl FnOnce(&mut [(Builder, u64)], &Take<'_>) -> Result<()>,
 ) -> Result<TripleIndex> {
-    let builder = || Builder::new(wanted, &resources.budget).map(|builder| (builder, 0));
+    let first = Builder::new(wanted, &resources.budget)?;
+    let builder = || first.alike().map(|builder| (builder, 0));
     let mut takers = (0..resources.threads.max(1)).map(|_| builder()).collect::<Result<Vec<_>>>()?;
     progress.begin("load", None);
     let read = read(&mut takers, &|(builder, unsaid), quad| {
@@ -86,12 +87,12 @@ fn in_parallel(
     });
     progress.end();
     read?;
-    let mut all = Builder::new(wanted, &resources.budget)?;
+    let mut all = first;
     takers.sort_by_key(|(builder, _)| std::cmp::Reverse(builder.rows.len()));
     for (builder, _) in takers {
         all.absorb(builder)?;
     }
-    all.finish()
+    Ok(all.finish()?.with_threads(resources.threads))
 }
 
 /// Loads a snapshot of a store: by look-ups if every pattern has constants, otherwise all of it.
@@ -110,17 +111,17 @@ pub fn load_lake(
     }
     if let Some(patterns) = wanted.patterns() {
         progress.begin("load", None);
-        let found = look_ups::all(lake, patterns, &mut builder, progress);
+        let found = look_ups::all(lake, patterns, resources.threads, &mut builder, progress);
         progress.end();
         found?;
-        return builder.finish();
+        return Ok(builder.finish()?.with_threads(resources.threads));
     }
     let sections = lake.divided_sections()?;
     let next = AtomicU64::new(0);
     progress.begin("load", None);
     let loaded: Result<Vec<Builder>> = std::thread::scope(|scope| {
         let work = || -> Result<Builder> {
-            let mut builder = Builder::new(wanted, &resources.budget)?;
+            let mut builder = builder.alike()?;
             let mut unsaid = 0;
             while let Some(section) = usize::try_from(next.fetch_add(1, Relaxed)).ok().and_then(|at| sections.get(at)) {
                 lake.statements_of(section, &mut |quad| {
@@ -146,5 +147,5 @@ pub fn load_lake(
     for other in loaded? {
         builder.absorb(other)?;
     }
-    builder.finish()
+    Ok(builder.finish()?.with_threads(resources.threads))
 }

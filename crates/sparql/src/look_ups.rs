@@ -19,6 +19,9 @@ const AT_ONCE: u64 = 1 << 14;
 /// The most values of a variable for which others are looked up.
 const MOST_VALUES: usize = 2_000;
 
+/// Triples that are worth several threads.
+const MANY: f64 = 20_000.0;
+
 /// What the look-up of one value costs, in triples that could be read instead.
 const COST: f64 = 16.0;
 
@@ -39,6 +42,7 @@ struct Possible {
 pub(crate) fn all(
     lake: &GraphLake,
     patterns: &[WantedPattern],
+    threads: usize,
     builder: &mut Builder,
     progress: &dyn Progress,
 ) -> Result<()> {
@@ -48,7 +52,7 @@ pub(crate) fn all(
         let mut values = Values::new();
         while let Some(at) = cheapest(lake, &left, &values) {
             let pattern = left.swap_remove(at);
-            one(lake, pattern, &mut values, builder, progress)?;
+            one(lake, pattern, threads, &mut values, builder, progress)?;
         }
     }
     Ok(())
@@ -103,6 +107,7 @@ fn of<'p>(wanted: &'p WantedPattern, subject: Option<&'p str>, object: Option<&'
 fn one(
     lake: &GraphLake,
     wanted: &WantedPattern,
+    threads: usize,
     values: &mut Values,
     builder: &mut Builder,
     progress: &dyn Progress,
@@ -126,14 +131,16 @@ fn one(
         learn(objects, &quad.object);
         builder.quad(&quad)
     };
-    match way(lake, wanted, values).0 {
-        Way::Constants => lake.matching(&of(wanted, None, None), &mut take)?,
-        Way::Subjects(known) => {
+    match way(lake, wanted, values) {
+        // Many are read on other threads.
+        (Way::Constants, rows) if rows >= MANY => lake.matching_on(threads, &of(wanted, None, None), &mut take)?,
+        (Way::Constants, _) => lake.matching(&of(wanted, None, None), &mut take)?,
+        (Way::Subjects(known), _) => {
             for subject in &known.resources {
                 lake.matching(&of(wanted, Some(subject), None), &mut take)?;
             }
         }
-        Way::Objects(known) => {
+        (Way::Objects(known), _) => {
             for object in &known.resources {
                 lake.matching(&of(wanted, None, Some(object)), &mut take)?;
             }

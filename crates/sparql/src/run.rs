@@ -8,6 +8,7 @@ use isomorph::error::{Error, Kind, Result};
 use spareval::{CancellationToken, QueryEvaluationError, QueryEvaluator};
 
 use crate::answer::Answer;
+use crate::columnar::{Columnar, refusal};
 use crate::dataset::Face;
 use crate::index::TripleIndex;
 use crate::question::{Question, largest_join, pattern_of};
@@ -20,11 +21,12 @@ const MOST_ORDERED: usize = 60;
 impl Question {
     /// Evaluates the query, and passes its answer to `take` as it is found.
     ///
-    /// Memory of the evaluation itself (joins by hash, groups, sorting) is not part of the budget. After `timeout`,
-    /// evaluation ends at the next quad that it reads.
+    /// What the query does decides how: over columns, on several threads and within the budget of the graph, if
+    /// [`Question::row_at_a_time`] gives no reason against that; otherwise row at a time, where the memory of joins by hash, groups
+    /// and sorting is not part of the budget. After `timeout`, evaluation ends at the next batch, or quad that it reads.
     ///
     /// # Errors
-    /// [`Kind::Cancelled`] after the timeout; [`Kind::TooLarge`] if there is no memory for an index;
+    /// [`Kind::Cancelled`] after the timeout; [`Kind::TooLarge`] if there is no memory for an index or an operator;
     /// [`Kind::Unsupported`] for functions that nobody defined; errors of `take`.
     pub fn run<T: Send>(
         &self,
@@ -35,15 +37,58 @@ impl Question {
         let token = CancellationToken::new();
         with_timeout(timeout, &token, || {
             on_large_stack(|| {
-                let mut evaluator = QueryEvaluator::new().with_cancellation_token(token.clone());
-                if largest_join(pattern_of(&self.query)) > MOST_ORDERED {
-                    evaluator = evaluator.without_optimizations();
+                let Some(columnar) = Columnar::new(&self.query, graph, token.clone(), timeout)? else {
+                    return self.rows(graph, timeout, &token, take);
+                };
+                match columnar.run(take)? {
+                    Ok(taken) => Ok(taken),
+                    Err(take) => self.rows(graph, timeout, &token, take),
                 }
-                let results =
-                    evaluator.prepare(&self.query).execute(Face(graph)).map_err(|error| failure(error, timeout))?;
-                take(Answer::new(results, timeout))
             })
         })
+    }
+
+    /// The same, row at a time. The answers are the same, in an order that may be another.
+    ///
+    /// # Errors
+    /// As [`Question::run`].
+    pub fn run_row_at_a_time<T: Send>(
+        &self,
+        graph: &TripleIndex,
+        timeout: Option<Duration>,
+        take: impl FnOnce(Answer<'_>) -> Result<T> + Send,
+    ) -> Result<T> {
+        let token = CancellationToken::new();
+        with_timeout(timeout, &token, || on_large_stack(|| self.rows(graph, timeout, &token, take)))
+    }
+
+    /// Why this query is evaluated row at a time: the part of it that is not evaluated over columns. `None` if there is no such part.
+    ///
+    /// ```
+    /// use isomorph_sparql::{Question, QuestionOptions};
+    ///
+    /// let parse = |text| Question::parse(text, &QuestionOptions::default()).unwrap();
+    /// assert_eq!(parse("SELECT ?s { ?s ?p 1 }").row_at_a_time(), None);
+    /// assert_eq!(parse("SELECT ?s { GRAPH ?g { ?s ?p 1 } }").row_at_a_time(), Some("GRAPH"));
+    /// ```
+    pub fn row_at_a_time(&self) -> Option<&'static str> {
+        // A query that was parsed is not too deep for the stack of another thread, but may be for this one.
+        on_large_stack(|| Ok(refusal(&self.query))).unwrap_or(None)
+    }
+
+    fn rows<T>(
+        &self,
+        graph: &TripleIndex,
+        timeout: Option<Duration>,
+        token: &CancellationToken,
+        take: impl FnOnce(Answer<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut evaluator = QueryEvaluator::new().with_cancellation_token(token.clone());
+        if largest_join(pattern_of(&self.query)) > MOST_ORDERED {
+            evaluator = evaluator.without_optimizations();
+        }
+        let results = evaluator.prepare(&self.query).execute(Face(graph)).map_err(|error| failure(error, timeout))?;
+        take(Answer::new(results, timeout))
     }
 }
 

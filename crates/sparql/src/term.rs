@@ -188,6 +188,38 @@ fn of_triple(numbers: [Option<u32>; 3], key: &mut Vec<u8>, terms: &mut impl Numb
     terms.number(key)
 }
 
+/// The texts of a key.
+pub(crate) enum View<'k> {
+    Iri(&'k str),
+    Blank(&'k str),
+    /// A literal of `xsd:string`.
+    Text(&'k str),
+    /// A language without direction, and a text.
+    Language(&'k str, &'k str),
+    /// The number of a datatype, and the text as it was written.
+    Typed(u32, &'k str),
+    Other,
+}
+
+/// The texts of a key; `Other` for triple terms, and texts with a direction.
+pub(crate) fn view(key: &[u8]) -> View<'_> {
+    let text = |bytes| std::str::from_utf8(bytes).ok();
+    let Some((kind, rest)) = key.split_first() else { return View::Other };
+    let seen = match *kind {
+        IRI => text(rest).map(View::Iri),
+        BLANK => text(rest).map(View::Blank),
+        STRING => text(rest).map(View::Text),
+        TYPED => rest
+            .split_first_chunk::<4>()
+            .and_then(|(datatype, lexical)| Some(View::Typed(u32::from_le_bytes(*datatype), text(lexical)?))),
+        LANGUAGE => rest.iter().position(|byte| *byte == 0).and_then(|end| {
+            Some(View::Language(text(rest.get(..end)?)?, text(rest.get(end + 1..)?)?))
+        }),
+        _ => None,
+    };
+    seen.unwrap_or(View::Other)
+}
+
 /// The numbers inside a key, of another dictionary, are replaced by those of this one.
 pub(crate) fn renumbered(key: &[u8], into: &mut Vec<u8>, number: &dyn Fn(u32) -> Option<u32>) -> Option<()> {
     into.clear();

@@ -1,15 +1,20 @@
 //! Prints answers.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
+use arrow_array::RecordBatch;
 use isomorph::convert::Registry;
 use isomorph::convert::matching::Prefixes;
 use isomorph::formats::rdf::{QuadWriter, Syntax, WriteOptions};
-use isomorph::storage::{Mode, Staging};
+use isomorph::storage::{Budget, Mode, Staging};
+use isomorph::tables::{Encoding, TableWriter, WriteOptions as TableOptions};
 use isomorph::{Error, Result};
 use isomorph_sparql as sparql;
 use isomorph_sparql::oxrdf::{GraphName, Term, Triple};
-use isomorph_sparql::{Question, QuestionOptions, ResultsFormat, push_term, with_quad, write_boolean, write_solutions};
+use isomorph_sparql::{
+    Question, QuestionOptions, ResultsFormat, push_term, solutions_as_columns, triples_as_columns, with_quad,
+    write_boolean, write_solutions,
+};
 use serde::Serialize;
 
 use super::asked;
@@ -59,7 +64,7 @@ pub fn run(args: &SparqlArgs, formats: &Registry, console: &Console) -> Result<A
     let graph = asked::graph(args, &question, formats, &resources, console)?;
     let namespaces = args.open.namespaces.iter().cloned().collect();
     let shape = console.screen().shape();
-    let printing = Printing { args, format, prefixes: Prefixes::new(&namespaces), json: console.json, shape };
+    let printing = Printing { args, budget: &resources.budget, format, prefixes: Prefixes::new(&namespaces), json: console.json, shape };
     // What is said of a table goes to standard error: standard output has the answer and nothing else.
     let aside = Console { aside: true, ..*console };
     let mut screen = aside.screen();
@@ -88,8 +93,8 @@ fn format(args: &SparqlArgs, question: &Question, console: &Console) -> Result<A
         AnswerFormat::of_name(name).ok_or_else(|| {
             Error::usage("the name of the output file does not select a format").at(name.to_owned()).hint(
                 match question.makes_graph() {
-                    true => "--format nt|nq|ttl|trig|rdf|jsonld",
-                    false => "--format csv|tsv|json|xml",
+                    true => "--format nt|nq|ttl|trig|rdf|jsonld|parquet|arrow",
+                    false => "--format csv|tsv|json|xml|parquet|arrow",
                 },
             )
         })
@@ -106,22 +111,29 @@ fn format(args: &SparqlArgs, question: &Question, console: &Console) -> Result<A
         // With --json, a graph is a document.
         AnswerFormat::Json => !graph || args.format.is_none() && console.json,
         AnswerFormat::Csv | AnswerFormat::Tsv => !graph && !question.is_ask(),
+        AnswerFormat::Parquet | AnswerFormat::Arrow => !question.is_ask(),
         AnswerFormat::Xml => !graph,
         AnswerFormat::Text(_) => graph,
     };
     if suits {
+        let is_text = !matches!(format, AnswerFormat::Parquet | AnswerFormat::Arrow);
+        if !is_text && args.output.is_none() && std::io::stdout().is_terminal() {
+            return Err(Error::usage("this format is not text, and standard output is a terminal")
+                .hint("--output FILE    write a file"));
+        }
         return Ok(format);
     }
     let (what, formats) = match (graph, question.is_ask()) {
-        (true, _) => ("the answer to this query is a graph", "--format nt|nq|ttl|trig|rdf|jsonld"),
+        (true, _) => ("the answer to this query is a graph", "--format nt|nq|ttl|trig|rdf|jsonld|parquet|arrow"),
         (_, true) => ("the answer to ASK is yes or no", "--format json|xml"),
-        _ => ("the answer to SELECT is a table", "--format csv|tsv|json|xml"),
+        _ => ("the answer to SELECT is a table", "--format csv|tsv|json|xml|parquet|arrow"),
     };
     Err(Error::usage(format!("{what}, which {} cannot store", format.id())).hint(formats))
 }
 
 struct Printing<'a> {
     args: &'a SparqlArgs,
+    budget: &'a Budget,
     format: AnswerFormat,
     prefixes: Prefixes,
     json: bool,
@@ -137,7 +149,21 @@ impl Printing<'_> {
             AnswerFormat::Tsv => Some(ResultsFormat::Tsv),
             AnswerFormat::Json => Some(ResultsFormat::Json),
             AnswerFormat::Xml => Some(ResultsFormat::Xml),
-            AnswerFormat::Table | AnswerFormat::Text(_) => None,
+            AnswerFormat::Table | AnswerFormat::Parquet | AnswerFormat::Arrow | AnswerFormat::Text(_) => None,
+        };
+        let encoding = match self.format {
+            AnswerFormat::Parquet => Some(Encoding::Parquet),
+            AnswerFormat::Arrow => Some(Encoding::Arrow),
+            _ => None,
+        };
+        let answer = match (encoding, answer) {
+            (Some(encoding), sparql::Answer::Solutions(solutions)) => {
+                return columns(&solutions_as_columns(solutions, false, self.budget)?, encoding, out);
+            }
+            (Some(encoding), sparql::Answer::Graph(triples)) => {
+                return columns(&triples_as_columns(triples, self.budget)?, encoding, out);
+            }
+            (_, answer) => answer,
         };
         match (answer, results, self.format) {
             (sparql::Answer::Solutions(solutions), Some(format), _) => {
@@ -247,6 +273,16 @@ impl Printing<'_> {
         push_term(&mut text, term);
         self.prefixes.shorten(&text)
     }
+}
+
+/// Writes a table whose columns have types.
+fn columns(batch: &RecordBatch, encoding: Encoding, out: &mut dyn Write) -> Result<Answer> {
+    // The writer of files needs an output that may go to another thread, so the file is made in memory, where its columns are already.
+    let mut file = TableWriter::create(Vec::new(), encoding, batch.schema_ref(), &TableOptions::default())?;
+    file.write(batch)?;
+    out.write_all(&file.finish()?.0)?;
+    out.flush()?;
+    Ok(Answer::Yes)
 }
 
 /// Whether Turtle has the literal without quotes and datatype (section 2.5.2 and 2.5.3).

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod columnar;
 mod common;
 mod hostile;
 mod manifest;

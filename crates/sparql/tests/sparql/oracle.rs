@@ -175,7 +175,7 @@ pub fn query(random: &mut Random) -> String {
 }
 
 /// The answer of an evaluator that has Oxigraph's own dataset.
-fn naive(query: &str, nquads: &str) -> Result<Answered, String> {
+pub fn naive(query: &str, nquads: &str) -> Result<Answered, String> {
     let parsed = SparqlParser::new().parse_query(query).map_err(|error| error.to_string())?;
     let dataset = dataset(nquads);
     let evaluator = QueryEvaluator::new().without_optimizations();

@@ -1,0 +1,350 @@
+//! GROUP BY and its aggregates, as `spareval` computes them.
+
+use std::ops::Add;
+
+use hashbrown::{HashMap, HashSet};
+use isomorph::error::Result;
+use isomorph::storage::Reservation;
+use oxrdf::BaseDirection;
+use spareval::ExpressionTerm;
+use spargebra::algebra::AggregateFunction;
+
+use super::compare::compare;
+use super::execute::Context;
+use super::hashed::Key;
+use super::plan::Aggregate;
+use super::table::{Table, UNBOUND, Var, number};
+
+/// What an element of a table takes, beside its content.
+const PLACE: usize = 16;
+
+/// The groups so far.
+pub(super) struct Groups<'c, 'g> {
+    context: &'c Context<'g>,
+    keys: &'c [Var],
+    aggregates: &'c [(Var, Aggregate)],
+    numbers: HashMap<Key, u32>,
+    /// The values of each key, by group.
+    values: Vec<Vec<u32>>,
+    count: usize,
+    /// For each aggregate, by group.
+    states: Vec<Vec<State>>,
+    /// Values of terms.
+    known: HashMap<u32, Option<ExpressionTerm>>,
+    /// Elements of sets and texts, about, in bytes.
+    inside: u64,
+    held: Reservation,
+}
+
+/// What an aggregate knows of a group.
+enum State {
+    Count(u64),
+    Distinct(HashSet<u32>),
+    Failed,
+    /// Of a function, with the different values so far if only these count.
+    Value { seen: Option<HashSet<ExpressionTerm>>, count: i64, value: Value },
+}
+
+enum Value {
+    Nothing,
+    One(ExpressionTerm),
+    /// Texts, and the language that all of them have.
+    Texts(String, Option<(String, Option<BaseDirection>)>),
+}
+
+impl<'c, 'g> Groups<'c, 'g> {
+    pub fn new(context: &'c Context<'g>, keys: &'c [Var], aggregates: &'c [(Var, Aggregate)]) -> Result<Self> {
+        let mut groups = Groups {
+            context,
+            keys,
+            aggregates,
+            numbers: HashMap::new(),
+            values: vec![Vec::new(); keys.len()],
+            count: 0,
+            states: aggregates.iter().map(|_| Vec::new()).collect(),
+            known: HashMap::new(),
+            inside: 0,
+            held: context.budget.reserve(0)?,
+        };
+        if keys.is_empty() {
+            // There is a group even if there are no solutions.
+            groups.numbers.insert(Key::Narrow(0), 0);
+            groups.begin();
+        }
+        Ok(groups)
+    }
+
+    /// Begins a group.
+    fn begin(&mut self) {
+        self.count += 1;
+        for ((_, aggregate), states) in self.aggregates.iter().zip(&mut self.states) {
+            states.push(match aggregate {
+                Aggregate::Rows | Aggregate::Bound { distinct: false, .. } => State::Count(0),
+                Aggregate::Bound { distinct: true, .. } => State::Distinct(HashSet::new()),
+                Aggregate::Of { function, distinct, .. } => State::Value {
+                    seen: (*distinct && *function != AggregateFunction::Sample).then(HashSet::new),
+                    count: 0,
+                    value: match function {
+                        AggregateFunction::Sum | AggregateFunction::Avg => Value::One(integer(0)),
+                        _ => Value::Nothing,
+                    },
+                },
+            });
+        }
+    }
+
+    /// Adds solutions.
+    ///
+    /// # Errors
+    /// If the groups do not fit into the budget; if a value is compared by rules that are not those of this module.
+    pub fn add(&mut self, batch: &Table) -> Result<()> {
+        let mut groups = vec![0; batch.rows];
+        let columns: Vec<Option<&[u32]>> = self.keys.iter().map(|key| batch.column(*key)).collect();
+        if !self.keys.is_empty() {
+            for (row, group) in groups.iter_mut().enumerate() {
+                let key = match columns.as_slice() {
+                    [Some(column)] => Key::Narrow(u64::from(column[row])),
+                    _ => Key::of(batch, self.keys, row),
+                };
+                *group = match self.numbers.get(&key) {
+                    Some(group) => *group,
+                    None => {
+                        let group = number(self.count);
+                        for (values, column) in self.values.iter_mut().zip(&columns) {
+                            values.push(column.map_or(UNBOUND, |column| column[row]));
+                        }
+                        if let Key::Wide(terms) = &key {
+                            self.inside += (terms.len() * 4 + PLACE) as u64;
+                        }
+                        self.numbers.insert(key, group);
+                        self.begin();
+                        group
+                    }
+                };
+            }
+        }
+        let aggregates = self.aggregates;
+        for (at, (_, aggregate)) in aggregates.iter().enumerate() {
+            match aggregate {
+                Aggregate::Rows => {
+                    if self.keys.is_empty() {
+                        if let Some(State::Count(count)) = self.states[at].first_mut() {
+                            *count += batch.rows as u64;
+                        }
+                    } else {
+                        groups.iter().for_each(|group| count(&mut self.states[at][*group as usize]));
+                    }
+                }
+                Aggregate::Bound { var, distinct } => {
+                    let Some(column) = batch.column(*var) else { continue };
+                    for (group, term) in groups.iter().zip(column).filter(|(_, term)| **term != UNBOUND) {
+                        match &mut self.states[at][*group as usize] {
+                            State::Distinct(terms) if *distinct => {
+                                self.inside += if terms.insert(*term) { 8 } else { 0 };
+                            }
+                            state => count(state),
+                        }
+                    }
+                }
+                Aggregate::Of { function, of, .. } => {
+                    let column = self.context.scalar(of, batch)?;
+                    for (group, term) in groups.iter().zip(column) {
+                        self.one(at, *group as usize, function, term)?;
+                    }
+                }
+            }
+        }
+        let places = self.count * (self.aggregates.len() * size_of::<State>() + 4 * self.keys.len() + 2 * PLACE);
+        let known = self.known.capacity() * (size_of::<ExpressionTerm>() + PLACE);
+        self.context.hold(&mut self.held, (places + known) as u64 + self.inside, self.count)
+    }
+
+    /// Adds the value of an expression to a group.
+    fn one(&mut self, at: usize, group: usize, function: &AggregateFunction, term: u32) -> Result<()> {
+        let state = &mut self.states[at][group];
+        let State::Value { seen, count, value } = state else { return Ok(()) };
+        if term == UNBOUND {
+            // An error makes the aggregate one, but SAMPLE takes another value.
+            if *function != AggregateFunction::Sample {
+                *state = State::Failed;
+            }
+            return Ok(());
+        }
+        let element = match self.known.entry(term) {
+            hashbrown::hash_map::Entry::Occupied(known) => known.into_mut(),
+            hashbrown::hash_map::Entry::Vacant(place) => place.insert(self.context.numbers.value(term)?),
+        };
+        let Some(element) = element else { return Ok(()) };
+        if let Some(seen) = seen {
+            if !seen.insert(element.clone()) {
+                return Ok(());
+            }
+            self.inside += 100;
+        }
+        *count += 1;
+        let failed = match (function, &mut *value) {
+            (AggregateFunction::Count, _) | (AggregateFunction::Sample, Value::One(_)) => false,
+            (AggregateFunction::Sum | AggregateFunction::Avg, Value::One(sum)) => match add(sum, element) {
+                Some(more) => {
+                    *sum = more;
+                    false
+                }
+                None => true,
+            },
+            (AggregateFunction::Min | AggregateFunction::Max, Value::One(best)) => {
+                let Some(order) = compare(element, best) else { return Err(self.context.refuse()) };
+                let better = if *function == AggregateFunction::Min { order.is_lt() } else { order.is_gt() };
+                if better {
+                    *best = element.clone();
+                }
+                false
+            }
+            (AggregateFunction::GroupConcat { separator }, value) => match plain(element) {
+                Some((text, language)) => {
+                    match value {
+                        Value::Texts(texts, of) => {
+                            texts.push_str(separator.as_deref().unwrap_or(" "));
+                            texts.push_str(text);
+                            if *of != language {
+                                *of = None;
+                            }
+                        }
+                        _ => *value = Value::Texts(text.to_owned(), language),
+                    }
+                    self.inside += text.len() as u64 + 1;
+                    false
+                }
+                None => true,
+            },
+            (_, value) => {
+                *value = Value::One(element.clone());
+                false
+            }
+        };
+        if failed {
+            *state = State::Failed;
+        }
+        Ok(())
+    }
+
+    /// The groups, with the values of keys and aggregates.
+    ///
+    /// # Errors
+    /// If there is no memory for new terms.
+    pub fn finish(self) -> Result<Table> {
+        let mut table = Table { rows: self.count, ..Table::default() };
+        for (key, values) in self.keys.iter().zip(self.values) {
+            // A variable may be a key twice.
+            if table.column(*key).is_none() {
+                table.push_column(*key, values);
+            }
+        }
+        for ((var, aggregate), states) in self.aggregates.iter().zip(self.states) {
+            let mut column = Vec::with_capacity(states.len());
+            for state in states {
+                column.push(match finished(aggregate, state) {
+                    Some(value) => self.context.numbers.of_value(value)?,
+                    None => UNBOUND,
+                });
+            }
+            table.push_column(*var, column);
+        }
+        Ok(table)
+    }
+}
+
+fn count(state: &mut State) {
+    if let State::Count(count) = state {
+        *count += 1;
+    }
+}
+
+fn integer(value: i64) -> ExpressionTerm {
+    ExpressionTerm::IntegerLiteral(value.into())
+}
+
+fn finished(aggregate: &Aggregate, state: State) -> Option<ExpressionTerm> {
+    match state {
+        State::Failed => None,
+        State::Count(count) => Some(integer(i64::try_from(count).ok()?)),
+        State::Distinct(terms) => Some(integer(i64::try_from(terms.len()).ok()?)),
+        State::Value { count, value, .. } => {
+            let Aggregate::Of { function, .. } = aggregate else { return None };
+            match (function, value) {
+                (AggregateFunction::Count, _) => Some(integer(count)),
+                (AggregateFunction::Avg, Value::One(sum)) => average(&sum, count),
+                (AggregateFunction::GroupConcat { .. }, Value::Nothing) => {
+                    Some(ExpressionTerm::StringLiteral(String::new()))
+                }
+                (_, Value::One(value)) => Some(value),
+                (_, Value::Nothing) => None,
+                (_, Value::Texts(value, language)) => Some(match language {
+                    None => ExpressionTerm::StringLiteral(value),
+                    Some((language, None)) => ExpressionTerm::LangStringLiteral { value, language },
+                    Some((language, Some(direction))) => {
+                        ExpressionTerm::DirLangStringLiteral { value, language, direction }
+                    }
+                }),
+            }
+        }
+    }
+}
+
+/// The text of a plain literal, with its language and direction.
+#[allow(clippy::type_complexity)]
+fn plain(term: &ExpressionTerm) -> Option<(&str, Option<(String, Option<BaseDirection>)>)> {
+    match term {
+        ExpressionTerm::StringLiteral(value) => Some((value, None)),
+        ExpressionTerm::LangStringLiteral { value, language } => Some((value, Some((language.clone(), None)))),
+        ExpressionTerm::DirLangStringLiteral { value, language, direction } => {
+            Some((value, Some((language.clone(), Some(*direction)))))
+        }
+        _ => None,
+    }
+}
+
+/// The average of some values with this sum: exact of integers and decimals.
+fn average(sum: &ExpressionTerm, count: i64) -> Option<ExpressionTerm> {
+    if count == 0 {
+        return Some(integer(0));
+    }
+    Some(match sum {
+        ExpressionTerm::FloatLiteral(sum) => ExpressionTerm::FloatLiteral(*sum / (count as f32).into()),
+        ExpressionTerm::DoubleLiteral(sum) => ExpressionTerm::DoubleLiteral(*sum / (count as f64).into()),
+        ExpressionTerm::DecimalLiteral(sum) => ExpressionTerm::DecimalLiteral(sum.checked_div(count)?),
+        ExpressionTerm::IntegerLiteral(sum) => {
+            let ExpressionTerm::DecimalLiteral(sum) = ExpressionTerm::DecimalLiteral((*sum).into()) else {
+                return None;
+            };
+            ExpressionTerm::DecimalLiteral(sum.checked_div(count)?)
+        }
+        _ => return None,
+    })
+}
+
+/// The sum of two numbers, of the wider of their types (XPath: integer, decimal, float, double). `None` if one is no number, or
+/// the sum exceeds its type.
+fn add(left: &ExpressionTerm, right: &ExpressionTerm) -> Option<ExpressionTerm> {
+    use ExpressionTerm::{
+        DecimalLiteral as Decimal, DoubleLiteral as Double, FloatLiteral as Float, IntegerLiteral as Integer,
+    };
+    fn sum<T: Add<Output = T>>(left: T, right: T) -> T {
+        left + right
+    }
+    Some(match (left, right) {
+        (Integer(left), Integer(right)) => Integer(left.checked_add(*right)?),
+        (Decimal(left), Decimal(right)) => Decimal(left.checked_add(*right)?),
+        (Decimal(left), Integer(right)) => Decimal(left.checked_add(*right)?),
+        (Float(left), Float(right)) => Float(*left + *right),
+        (Float(left), Integer(right)) => Float(sum(*left, (*right).into())),
+        (Float(left), Decimal(right)) => Float(sum(*left, (*right).into())),
+        (Double(left), Double(right)) => Double(*left + *right),
+        (Double(left), Float(right)) => Double(sum(*left, (*right).into())),
+        (Double(left), Integer(right)) => Double(sum(*left, (*right).into())),
+        (Double(left), Decimal(right)) => Double(sum(*left, (*right).into())),
+        (Integer(_), Decimal(_) | Float(_) | Double(_)) | (Decimal(_), Float(_) | Double(_)) | (Float(_), Double(_)) => {
+            return add(right, left);
+        }
+        _ => return None,
+    })
+}

@@ -292,9 +292,6 @@ def batches_of(table: Table, name: str, feature: Feature) -> Iterator[Any]:
     if wanted is None:
         # Of the declared types, so that all batches have the same.
         wanted = np.result_type(*own)
-        integers = [type for type in own if type.kind in "iu"]
-        if len(columns) > 1 and wanted.kind == "f" and any(type.itemsize > 4 for type in integers) and len(set(own)) > 1:
-            raise usage(f"{name} has 64-bit integers beside other columns, which floats may round", "a dtype, if that is meant")
     empty = True
     for batch in reader:
         empty = False
@@ -334,23 +331,30 @@ def _array(np: Any, pa: Any, column: Any, own: str, name: str) -> Any:
 
 
 def _converted(np: Any, arrays: list[Any], wanted: Any, name: str, is_one: bool) -> Any:
+    made = [_exact(np, array, wanted, name) for array in arrays]
     if is_one:
-        made = arrays[0]
-    else:
-        made = np.stack([array.astype(wanted, copy=False) if array.dtype.kind == "f" else array for array in arrays], axis=1) if all(array.ndim == 1 for array in arrays) else None
-        if made is None:
-            raise usage(f"{name}: lists beside other columns", "one column of lists, or columns of numbers")
-    if made.dtype == wanted:
-        return made
-    if made.dtype.kind in "iu" and wanted.kind in "iu" and len(made):
-        bounds = np.iinfo(wanted)
-        if int(made.min()) < bounds.min or int(made.max()) > bounds.max:
-            raise usage(f"{name} has a number that {wanted.name} cannot represent")
-    if made.dtype.kind == "f" and wanted.kind in "iub":
+        return made[0]
+    if any(array.ndim > 1 for array in made):
+        raise usage(f"{name}: lists beside other columns", "one column of lists, or columns of numbers")
+    return np.stack(made, axis=1)
+
+
+def _exact(np: Any, array: Any, wanted: Any, name: str) -> Any:
+    """Numbers of another type. Floats may be rounded to floats; everything else must stay what it is."""
+    if array.dtype == wanted:
+        return array
+    if array.dtype.kind == "f" and wanted.kind != "f":
         raise usage(f"{name} has floats, which {wanted.name} cannot represent", "a type of floats")
-    converted = made.astype(wanted)
-    if made.dtype.kind in "iu" and wanted.kind == "f" and not (converted.astype(made.dtype) == made).all():
-        raise usage(f"{name} has an integer that {wanted.name} cannot represent", "float64, or a column of floats")
+    if array.dtype.kind in "iu" and wanted.kind in "iu" and len(array):
+        bounds = np.iinfo(wanted)
+        if int(array.min()) < bounds.min or int(array.max()) > bounds.max:
+            raise usage(f"{name} has a number that {wanted.name} cannot represent")
+    converted = array.astype(wanted)
+    # Up to this number, every integer is a float.
+    if array.dtype.kind in "iu" and wanted.kind not in "iu":
+        limit = 2 ** (np.finfo(wanted).nmant + 1) if wanted.kind == "f" else 1
+        if len(array) and (int(array.max()) > limit or int(array.min()) < (-limit if wanted.kind == "f" else 0)):
+            raise usage(f"{name} has an integer that {wanted.name} cannot represent", "float64, or a column of floats")
     return converted
 
 

@@ -318,7 +318,7 @@ impl Arcs {
         let sources: ArrayRef = Arc::new(UInt64Array::from(other.to_vec()));
         let payload = RecordBatch::try_new(Arc::clone(&self.schema), vec![sources]).map_err(unsorted)?;
         // Two edges never have the same number, so their order among equals does not matter.
-        sorter.push(aligned, &numbers, Some(&payload), 0)
+        sorter.push(aligned, &numbers, Some(&payload), 0u64)
     }
 
     fn write(

@@ -197,7 +197,6 @@ impl Subgraphs {
             let node = local.nodes[at].cast_unsigned();
             let edges = incoming.of(index(node))?;
             let target = u32::try_from(at).unwrap_or(u32::MAX);
-            let before = self.positions.len();
             match count {
                 _ if edges.is_empty() => {}
                 Some(count) if asked.replacement => {
@@ -218,7 +217,6 @@ impl Subgraphs {
                 grow(memory, self.positions.len() - counted)?;
                 counted = self.positions.len();
             }
-            debug_assert!(before <= self.positions.len());
         }
         grow(memory, self.positions.len() - counted)
     }

@@ -85,10 +85,11 @@ class FeatureStore(_FeatureStore):  # type: ignore[misc]
         feature = self.features.get(type, {}).get(attr.attr_name)
         return None if feature is None else (type, feature)
 
-    def _get_tensor(self, attr: Any) -> torch.Tensor | None:
+    def _get_tensor(self, attr: Any) -> torch.Tensor:
         place = self._place(attr)
         if place is None:
-            return None
+            known = ", ".join(f"{type}.{name}" for type, own in self.features.items() for name in own) or "none"
+            raise usage(f"there is no feature {attr.attr_name!r} of {attr.group_name!r}", f"the features are {known}")
         type, feature = place
         index = attr.index
         if isinstance(index, slice):
@@ -214,7 +215,7 @@ class Sampler(_BaseSampler):  # type: ignore[misc]
         self.num_neighbors = num_neighbors
         self._counts = self.prepared.counts(_plain(num_neighbors))
         # In shared memory, so that workers that live on see the next epoch.
-        self._epoch = torch.zeros(1, dtype=torch.int64).share_memory_()
+        self._epoch = _shared(torch.zeros(1, dtype=torch.int64))
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch, before the loader is iterated. Without it, equal batches have equal neighbours in all epochs."""
@@ -251,7 +252,7 @@ class Sampler(_BaseSampler):  # type: ignore[misc]
         start = np.random.SeedSequence([self.seed % 2**64, *ends.view(np.uint64).tolist()]).generate_state(2, np.uint64)
         states = torch.random.get_rng_state(), np.random.get_state()
         try:
-            torch.random.default_generator.manual_seed(int(start[0]) >> 1)
+            torch.default_generator.manual_seed(int(start[0]) >> 1)
             np.random.seed(int(start[1]) >> 32)
             out = edge_sample(index, self._sample, self.num_nodes, self.disjoint, None, neg_sampling)
         finally:
@@ -324,6 +325,11 @@ def _prepared(graph: Any, cache: str | os.PathLike[str] | None) -> tuple[Prepare
     if isinstance(graph, (Graph, str, os.PathLike)):
         return Prepared(graph, cache), None
     raise usage(f"Sampler needs a graph on disk, or its stores; found {type(graph).__name__}", "isomorph.pyg.from_pyg(data, path)    writes one")
+
+
+def _shared(tensor: Any) -> torch.Tensor:
+    moved: torch.Tensor = tensor.share_memory_()
+    return moved
 
 
 def _plain(num_neighbors: Any) -> Any:

@@ -131,16 +131,15 @@ impl Topology {
     }
 
     /// All edges of a relation by target: where those of each start, their sources, their numbers if these are not their positions.
-    #[expect(clippy::type_complexity, reason = "three arrays")]
     fn by_target<'py>(
         &self,
         py: Python<'py>,
         relation: usize,
     ) -> PyResult<(Integers<'py>, Integers<'py>, Option<Integers<'py>>)> {
         let topology = Arc::clone(&self.topology);
-        let (starts, sources, numbers) = run(py, None, Ending::Abandoned, move |_| topology.by_target(relation))?;
+        let listed = run(py, None, Ending::Abandoned, move |_| topology.by_target(relation))?;
         let array = |all| PyArray1::from_vec(py, all);
-        Ok((array(starts), array(sources), numbers.map(array)))
+        Ok((array(listed.starts), array(listed.sources), listed.numbers.map(array)))
     }
 
     /// The rows of edges in their table.
@@ -178,7 +177,6 @@ pub(crate) fn prepare(
 /// The edges of a table of a graph by the rows of their ends: sources and targets, then those of edges without a direction a second time.
 #[pyfunction]
 #[pyo3(signature = (graph, edge_type, progress=None))]
-#[expect(clippy::type_complexity, reason = "four arrays")]
 pub(crate) fn edge_rows<'py>(
     py: Python<'py>,
     graph: &Graph,

@@ -107,7 +107,7 @@ impl Subgraphs {
         let mut memory = self.budget.reserve(0)?;
         self.local.iter_mut().for_each(LocalNodes::clear);
         let key = self.start(asked, &topology)?;
-        let (types, relations) = (topology.nodes().len(), topology.relations().len());
+        let relations = topology.relations().len();
         let mut found = Subgraph {
             sources: vec![Vec::new(); relations],
             targets: vec![Vec::new(); relations],
@@ -131,10 +131,9 @@ impl Subgraphs {
                     counts.push(number);
                 }
             }
-            for ty in 0..types {
-                let end = self.local[ty].nodes.len();
-                frontier[ty] = frontier[ty].end..end;
-                found.nodes_by_hop[ty].push(frontier[ty].len() as u64);
+            for ((range, local), by_hop) in frontier.iter_mut().zip(&self.local).zip(&mut found.nodes_by_hop) {
+                *range = range.end..local.nodes.len();
+                by_hop.push(range.len() as u64);
             }
         }
         if asked.induced {

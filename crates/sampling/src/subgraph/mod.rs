@@ -10,4 +10,4 @@ mod topology;
 
 pub use build::edges_of;
 pub use draw::{Seeds, Subgraph, SubgraphOf, Subgraphs};
-pub use topology::{Listed, NodesOf, RelationOf, Topology};
+pub use topology::{ByTarget, Listed, NodesOf, RelationOf, Topology};

@@ -150,6 +150,17 @@ pub struct Listed {
     pub targets: Vec<i64>,
 }
 
+/// All edges of a relation, in the order of their targets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ByTarget {
+    /// Where the edges of each target start, one more than there are targets.
+    pub starts: Vec<i64>,
+    /// Rows of their sources.
+    pub sources: Vec<i64>,
+    /// Their numbers; `None` if these are their positions.
+    pub numbers: Option<Vec<i64>>,
+}
+
 impl Topology {
     /// Opens what [`Topology::write`] wrote; `None` if there is nothing of this version that was read from `input`. No `input` takes
     /// whatever there is.
@@ -262,18 +273,18 @@ impl Topology {
         Ok(listed)
     }
 
-    /// Returns where the edges of each target start, one more than there are targets; the sources of the edges; and their numbers.
+    /// Lists all edges of a relation in the order of their targets.
     ///
     /// # Errors
     /// Returns an error if the files are damaged.
-    pub fn by_target(&self, relation: usize) -> Result<(Vec<i64>, Vec<i64>, Option<Vec<i64>>)> {
-        let (of, incoming) = self.relation(relation)?;
+    pub fn by_target(&self, relation: usize) -> Result<ByTarget> {
+        let (_, incoming) = self.relation(relation)?;
         let all = |numbers: &Numbers| -> Result<Vec<i64>> {
             let number = |at: usize| numbers.get(at).map(u64::cast_signed).ok_or_else(|| incoming.damaged(at));
             (0..numbers.len()).map(number).collect()
         };
-        debug_assert_eq!(of.edges, incoming.sources.len() as u64);
-        Ok((all(&incoming.starts)?, all(&incoming.sources)?, incoming.numbers.as_ref().map(all).transpose()?))
+        let (starts, sources) = (all(&incoming.starts)?, all(&incoming.sources)?);
+        Ok(ByTarget { starts, sources, numbers: incoming.numbers.as_ref().map(all).transpose()? })
     }
 }
 

@@ -18,8 +18,8 @@ def homogeneous(path: Path, nodes: int = 400, edges: int = 3000, seed: int = 1) 
     return path
 
 
-def heterogeneous(path: Path, seed: int = 2) -> Path:
-    """Three node types; relations within a type and between types, one without a direction."""
+def heterogeneous(path: Path, reverse: bool = False, seed: int = 2) -> Path:
+    """Three node types; relations within a type and between types. Acquaintance has no direction, and with ``reverse`` neither has what papers are about."""
     chance = np.random.default_rng(seed)
     sizes = {"paper": 300, "author": 200, "field": 20}
     nodes = {
@@ -30,13 +30,14 @@ def heterogeneous(path: Path, seed: int = 2) -> Path:
     def table(source: str, target: str, count: int) -> pa.Table:
         return pa.table({"source": chance.integers(0, sizes[source], count), "target": chance.integers(0, sizes[target], count)})
 
+    # In the order in which torch_sparse follows them: by their names.
     edges = {
-        ("paper", "cites", "paper"): table("paper", "paper", 1500),
+        ("author", "knows", "author"): table("author", "author", 600),
         ("author", "wrote", "paper"): table("author", "paper", 700),
         ("paper", "about", "field"): table("paper", "field", 400),
-        ("author", "knows", "author"): table("author", "author", 600),
+        ("paper", "cites", "paper"): table("paper", "paper", 1500),
     }
-    directed = {name: name[1] not in ("knows", "about") for name in edges}
+    directed = {name: name[1] != "knows" and not (reverse and name[1] == "about") for name in edges}
     isomorph.write(path, nodes=nodes, edges=edges, directed=directed, to="graphar")
     return path
 

@@ -45,6 +45,11 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return heterogeneous(tmp_path_factory.mktemp("many") / "graph.graphar")
 
 
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return heterogeneous(tmp_path_factory.mktemp("both") / "graph.graphar", reverse=True)
+
+
 def canonical(batch: Any) -> list[tuple[Any, ...]]:
     """What a batch says, whatever the positions of its nodes and edges."""
     parts: list[tuple[Any, ...]] = []
@@ -108,10 +113,12 @@ def test_all_neighbours_of_a_graph_of_one_type(one: Path, hops: int, subgraph_ty
 
 @pytest.mark.parametrize("hops", [1, 2, 3])
 @pytest.mark.parametrize("subgraph_type", ["directional", "induced"])
-def test_all_neighbours_of_a_graph_of_several_types(many: Path, hops: int, subgraph_type: str) -> None:
-    data = in_memory(many, OF_TYPES)
-    assert isinstance(data, HeteroData) and ("field", "rev_about", "paper") in data.edge_types
-    own = stores(many, OF_TYPES)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_all_neighbours_of_a_graph_of_several_types(many: Path, both: Path, hops: int, subgraph_type: str, reverse: bool) -> None:
+    graph = both if reverse else many
+    data = in_memory(graph, OF_TYPES)
+    assert isinstance(data, HeteroData) and (("field", "rev_about", "paper") in data.edge_types) == reverse
+    own = stores(graph, OF_TYPES)
     for type in ("paper", "author", "field"):
         seeds = (type, torch.arange(0, data[type].num_nodes, 5))
         theirs = NeighborLoader(data, [-1] * hops, input_nodes=seeds, batch_size=8, subgraph_type=subgraph_type)
@@ -120,10 +127,12 @@ def test_all_neighbours_of_a_graph_of_several_types(many: Path, hops: int, subgr
             mine = NodeLoader(data_of, sampler, input_nodes=seeds, batch_size=8)
             for expected, found in zip(theirs, mine, strict=True):
                 assert canonical(expected) == canonical(found)
-                assert equal(expected, found)
+                # torch_sparse follows rev_about before about, so that nodes are found in another order.
+                assert reverse or equal(expected, found)
 
 
-def test_numbers_of_neighbours_by_edge_type(many: Path) -> None:
+def test_numbers_of_neighbours_by_edge_type(both: Path) -> None:
+    many = both
     data = in_memory(many, OF_TYPES)
     counts = {name: [-1, 0] if name[1] in ("cites", "knows") else [0, -1] for name in data.edge_types}
     seeds = ("paper", torch.arange(50))
@@ -135,6 +144,8 @@ def test_numbers_of_neighbours_by_edge_type(many: Path) -> None:
 
 @pytest.mark.parametrize("replace", [False, True])
 def test_draws_have_the_distribution_of_in_memory_draws(one: Path, replace: bool) -> None:
+    """With replacement. Without, torch_sparse 0.6.18 draws the last edges of a node too rarely (Floyd's algorithm with a bound that is one too small), so
+    that only numbers are compared; ``python/tests/test_subgraphs.py`` has the exact probabilities."""
     data = in_memory(one, {"x": X})
     degree = torch.bincount(data.edge_index[1], minlength=400)
     seeds = degree.argsort(descending=True)[:8]
@@ -149,8 +160,9 @@ def test_draws_have_the_distribution_of_in_memory_draws(one: Path, replace: bool
             for batch in loader:
                 counter.update(batch.e_id.tolist())
     assert abs(counts[0].total() - counts[1].total()) < 0.02 * counts[0].total()
-    # Draws of one batch depend on each other, without replacement negatively: the statistic is at most about that of independent draws, but
-    # for edges of the second hop, which are drawn if the node of the first was.
+    if not replace:
+        return
+    # Edges of the second hop are drawn if the node of the first was, so that draws of one batch depend on each other.
     numbers = [number for number in set(counts[0]) | set(counts[1]) if counts[0][number] + counts[1][number] >= 40]
     statistic = sum((counts[0][number] - counts[1][number]) ** 2 / (counts[0][number] + counts[1][number]) for number in numbers)
     assert len(numbers) > 100 and statistic < 1.3 * chi2.ppf(0.9999, len(numbers)), (statistic, len(numbers))
@@ -233,7 +245,8 @@ def test_edges_as_seeds(one: Path, many: Path, mode: str | None, disjoint: bool)
                 assert torch.equal(ends, index[:, at * 50 : (at + 1) * 50])
 
 
-def test_the_loader_of_pyg_takes_the_stores(many: Path, one: Path) -> None:
+def test_the_loader_of_pyg_takes_the_stores(both: Path) -> None:
+    many = both
     own = stores(many, OF_TYPES)
     data = in_memory(many, OF_TYPES)
     seeds = ("paper", torch.arange(30))

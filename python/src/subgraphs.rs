@@ -45,9 +45,10 @@ pub(crate) struct Asked<'py> {
 
 impl Asked<'_> {
     fn request(&self) -> Result<SubgraphOf> {
-        let seeds = self.seeds.iter().map(|(node_type, rows)| {
-            Ok(Seeds { node_type: *node_type, rows: rows.as_array().to_vec() })
-        });
+        let seeds = self
+            .seeds
+            .iter()
+            .map(|(node_type, rows)| Ok(Seeds { node_type: *node_type, rows: rows.as_array().to_vec() }));
         let count = |count: &i64| match count {
             ..0 => Ok(None),
             _ => u32::try_from(*count).map(Some).map_err(|_| Error::usage(format!("{count} neighbours are too many"))),
@@ -102,9 +103,8 @@ impl Topology {
 
     /// Source type, name, target type, number of edges, of those in the direction of their rows, and edge type.
     fn relations(&self) -> Vec<(usize, String, usize, u64, u64, usize)> {
-        let of = |of: &subgraph::RelationOf| {
-            (of.source, of.name.clone(), of.target, of.edges, of.forward, of.edge_type)
-        };
+        let of =
+            |of: &subgraph::RelationOf| (of.source, of.name.clone(), of.target, of.edges, of.forward, of.edge_type);
         self.topology.relations().iter().map(of).collect()
     }
 
@@ -251,7 +251,10 @@ impl RowsFile {
             let end = u64::try_from(*first).ok().and_then(|first| first.checked_add(run as u64));
             let Some(start) = end.filter(|end| *end <= self.rows).map(|end| end - run as u64) else {
                 let rows_there = self.rows;
-                return Err(Error::usage(format!("rows {first} to {} are not among {rows_there}", first.saturating_add(run as i64))));
+                return Err(Error::usage(format!(
+                    "rows {first} to {} are not among {rows_there}",
+                    first.saturating_add(run as i64)
+                )));
             };
             let slot = &mut out[from * self.width..(from + run) * self.width];
             read_at(&self.file, slot, self.offset + start * self.width as u64)

@@ -18,7 +18,8 @@ use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOpt
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
 use super::topology::{
-    DOCUMENT, Document, Listed, NUMBERS, NodesOf, REVERSED, RelationOf, SOURCES, STARTS, Topology, VERSION, file_of, is_narrow,
+    DOCUMENT, Document, Listed, NUMBERS, NodesOf, REVERSED, RelationOf, SOURCES, STARTS, Topology, VERSION, file_of,
+    is_narrow,
 };
 
 /// Marks the number of an edge that is there a second time, so that these are sorted after the others of a target.
@@ -77,7 +78,8 @@ impl Topology {
             }
         }
         if let Some((one, other)) = twice(&relations) {
-            let message = format!("two edge types are called {one:?} between the same node types, the second is number {other}");
+            let message =
+                format!("two edge types are called {one:?} between the same node types, the second is number {other}");
             return Err(Error::unsupported(message).hint("part(types=…)    one of them"));
         }
         let document = Document {
@@ -133,7 +135,8 @@ fn nodes_of(source: &dyn Source, at: usize, resources: &Resources, progress: &dy
         None => None,
         Some(Lookup::Memory(keys)) => Some(keys),
         Some(Lookup::Spilled(_)) => {
-            let error = Error::new(Kind::TooLarge, format!("the keys of the nodes of type {} need more memory", ty.name));
+            let error =
+                Error::new(Kind::TooLarge, format!("the keys of the nodes of type {} need more memory", ty.name));
             return Err(error.hint("memory=…    allow more"));
         }
     };
@@ -203,7 +206,8 @@ fn read(
             }
             progress.advance(batch.rows as u64)?;
             let undirected = undirected(ty.direction, &batch);
-            let (sources, targets) = (rows_of(sources, &batch.source, &title)?, rows_of(targets, &batch.target, &title)?);
+            let (sources, targets) =
+                (rows_of(sources, &batch.source, &title)?, rows_of(targets, &batch.target, &title)?);
             give(Piece { sources, targets, undirected })?;
         }
         Ok(())
@@ -234,7 +238,8 @@ pub fn edges_of(
     progress: &dyn Progress,
 ) -> Result<(Listed, Listed)> {
     let graph = source.graph();
-    let ty = graph.edges.get(edge_type).ok_or_else(|| Error::usage(format!("there is no edge type number {edge_type}")))?;
+    let ty =
+        graph.edges.get(edge_type).ok_or_else(|| Error::usage(format!("there is no edge type number {edge_type}")))?;
     let mut nodes = vec![nodes_of(source, ty.source, resources, progress)?];
     if ty.source != ty.target {
         nodes.push(nodes_of(source, ty.target, resources, progress)?);

@@ -271,7 +271,13 @@ impl Subgraphs {
     }
 
     /// All edges between the nodes that were found.
-    fn induce(&mut self, topology: &Topology, found: &mut Subgraph, memory: &mut Reservation, check: Check<'_>) -> Result<()> {
+    fn induce(
+        &mut self,
+        topology: &Topology,
+        found: &mut Subgraph,
+        memory: &mut Reservation,
+        check: Check<'_>,
+    ) -> Result<()> {
         for (at, (relation, incoming)) in topology.relations().iter().zip(&topology.incoming).enumerate() {
             let (targets, sources) = (&self.local[relation.target], &self.local[relation.source]);
             let mut counted = 0;
@@ -300,9 +306,7 @@ impl Subgraphs {
 fn number_of(incoming: &Incoming, position: usize) -> Result<i64> {
     match &incoming.numbers {
         None => Ok((position as u64).cast_signed()),
-        Some(numbers) => {
-            numbers.get(position).map(u64::cast_signed).ok_or_else(|| incoming.damaged(position))
-        }
+        Some(numbers) => numbers.get(position).map(u64::cast_signed).ok_or_else(|| incoming.damaged(position)),
     }
 }
 

@@ -129,7 +129,8 @@ impl Incoming {
     /// Returns the error for a file that does not have what it should.
     #[cold]
     pub fn damaged(&self, row: usize) -> Error {
-        let error = Error::malformed("the files of a prepared graph do not match").at(Place::file(&*self.name).row(row as u64));
+        let error =
+            Error::malformed("the files of a prepared graph do not match").at(Place::file(&*self.name).row(row as u64));
         error.hint("remove the directory, and prepare the graph again")
     }
 }
@@ -186,7 +187,9 @@ impl Topology {
         for (at, relation) in document.relations.iter().enumerate() {
             let count = |ty: usize| document.nodes.get(ty).map(|ty| ty.nodes);
             let (Some(sources), Some(targets)) = (count(relation.source), count(relation.target)) else {
-                return Err(Error::malformed("a relation of a prepared graph has no node type").at(directory.to_string()));
+                return Err(
+                    Error::malformed("a relation of a prepared graph has no node type").at(directory.to_string())
+                );
             };
             let open = |what: &str, rows: u64, limit: u64| -> Result<Numbers> {
                 let name = file_of(at, what);

@@ -109,8 +109,12 @@ fn prepared_edges_are_those_of_the_graph() {
             assert_eq!(names, ["knows", "lives", "rev_lives", "near", "has"]);
             for (at, expected) in ends.iter().enumerate() {
                 let listed = topology.list(at).unwrap();
-                let found: Vec<(u64, u64)> =
-                    listed.sources.iter().zip(&listed.targets).map(|(one, other)| (*one as u64, *other as u64)).collect();
+                let found: Vec<(u64, u64)> = listed
+                    .sources
+                    .iter()
+                    .zip(&listed.targets)
+                    .map(|(one, other)| (*one as u64, *other as u64))
+                    .collect();
                 assert_eq!(&found, expected, "seed {seed}, relation {at}");
                 assert_eq!(topology.relations()[at].edges, expected.len() as u64);
                 let rows = topology.rows_of(at, &(0..expected.len() as i64).collect::<Vec<_>>()).unwrap();
@@ -151,9 +155,8 @@ fn naive(topology: &Topology, ends: &Ends, node_type: usize, rows: &[i64], hops:
         for (at, relation) in topology.relations().iter().enumerate() {
             let before = found.edges[at].len();
             for target in begin[relation.target]..end[relation.target] {
-                for (number, (source, _)) in
-                    ends[at].iter().enumerate().filter(|(_, (_, to))| *to as i64 == nodes[relation.target][target])
-                {
+                let row = nodes[relation.target][target];
+                for (number, (source, _)) in ends[at].iter().enumerate().filter(|(_, (_, to))| *to as i64 == row) {
                     let known = nodes[relation.source].iter().position(|row| *row == *source as i64);
                     let position = known.unwrap_or_else(|| {
                         nodes[relation.source].push(*source as i64);
@@ -242,9 +245,8 @@ fn what_cannot_be_drawn_is_an_error() {
     let (graph, _) = made(5);
     let (_home, topology) = prepared(&graph, 1 << 30, 1);
     let of = asked(&topology, 0, &[0], &[Some(1)]);
-    let kind = |of: &SubgraphOf| {
-        Subgraphs::new(&topology, &Budget::new(1 << 30)).draw(of, &|| Ok(())).unwrap_err().kind()
-    };
+    let kind =
+        |of: &SubgraphOf| Subgraphs::new(&topology, &Budget::new(1 << 30)).draw(of, &|| Ok(())).unwrap_err().kind();
     let seeds = |node_type: usize, rows: &[i64]| vec![Seeds { node_type, rows: rows.to_vec() }];
     assert_eq!(kind(&SubgraphOf { seeds: seeds(7, &[0]), ..of.clone() }), Kind::Usage);
     assert_eq!(kind(&SubgraphOf { seeds: seeds(0, &[-1]), ..of.clone() }), Kind::Usage);

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import igraph
     import networkx
     import scipy.sparse
+    import torch_geometric.data
 
 __all__ = ["Graph", "GraphSchema", "TableInfo", "convert", "diff", "digest", "info", "open", "validate"]
 
@@ -394,6 +395,16 @@ class Graph:
         with shown(progress) as tell:
             return Digests(**json.loads(self._graph.digest(tell)))
 
+    def stats(self, *, relation: str | Sequence[str] | None = None, progress: Progress = None) -> dict[str, Any]:
+        """Counts, degrees, components and columns, as ``isomorph stats --json`` says them (``docs/algorithms.md``). Reads the graph once.
+
+        :param relation: only edges of this relation, or of these, are walked
+        """
+        relations = None if relation is None else {relation} if isinstance(relation, str) else set(relation)
+        with shown(progress) as tell:
+            made: dict[str, Any] = json.loads(_isomorph.statistics(self._graph, relations, tell))
+        return made
+
     def diff(self, other: Graph, *, limit: int = 20, progress: Progress = None) -> Diff:
         """The differences from another graph, with the first ``limit`` elements that differ."""
         with shown(progress) as tell:
@@ -424,6 +435,29 @@ class Graph:
         edges are added up; a sum that its type cannot hold is an error. An edge without a direction is in both places, so that the matrix of an
         undirected relation within one node type is symmetric; one from a node to itself is there once."""
         return _networks.to_scipy(self, relation, source, target, weight)
+
+    def to_pyg(
+        self,
+        features: Mapping[str, Any] | None = None,
+        edge_features: Mapping[Any, Any] | None = None,
+        *,
+        homogeneous: bool | None = None,
+        progress: Progress = None,
+    ) -> torch_geometric.data.Data | torch_geometric.data.HeteroData:
+        """As a ``HeteroData`` of PyTorch Geometric in memory, or a ``Data`` if there is one node type and one relation. Nodes are numbered by their
+        rows. :mod:`isomorph.pyg` trains from the files instead.
+
+        Edges without a direction are there twice: the second time from target to source, after all others, or, between nodes of two types, as
+        ``rev_`` and their relation. Loops are there once.
+
+        :param features: tensors by node type and name, of columns of numbers or of lists of equally many numbers:
+            ``{"paper": {"x": ["a", "b"], "y": "label"}}``; the type can be left out if there is one
+        :param edge_features: the same for edges, by source type, relation and target type
+        :param homogeneous: whether to make a ``Data``
+        """
+        from .pyg import to_pyg
+
+        return to_pyg(self, features, edge_features, homogeneous=homogeneous, progress=progress)
 
     # Its life.
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_schema::SchemaRef;
-use isomorph::convert::{Format, OpenOptions, Opened, Registry};
+use isomorph::convert::{Format, OpenOptions, Opened, Progress, Registry, Silent};
 use isomorph::dataset::{Cancel, Sample, Scan, Selection, TableKind};
 use isomorph::formats::graphlake::GraphLake;
 use isomorph::model::schema::{Graph as Model, Owner};
@@ -76,8 +76,10 @@ impl Shared {
         options: OpenOptions,
         resources: Resources,
         part: Option<Selection>,
+        watch: &Watch,
     ) -> Result<(Shared, Whole)> {
         let graph = isomorph::Graph::open(&location, &options, resources.clone())?;
+        watch.check()?;
         // The same snapshot is opened again in a child, even if there is a newer one.
         let mut pinned = options;
         let opened = graph.opened();
@@ -86,7 +88,7 @@ impl Shared {
         let lake = opened.native.as_any().and_then(|native| native.downcast_ref::<GraphLake>());
         let at = lake.filter(|lake| !lake.store().snapshots.is_empty()).map(|lake| lake.snapshot().version);
         let whole = Whole { at, format: opened.format_of_graph(), stored_as: opened.format };
-        let graph = Arc::new(of_part(graph, part.as_ref())?);
+        let graph = Arc::new(of_part(graph, part.as_ref(), watch)?);
         let here = Here { process: std::process::id(), graph, sampled: None };
         Ok((Shared { location, options: pinned, resources, part, here: Mutex::new(Some(here)) }, whole))
     }
@@ -97,7 +99,7 @@ impl Shared {
         let process = std::process::id();
         if found.process != process {
             let graph = isomorph::Graph::open(&self.location, &self.options, self.resources.clone())?;
-            let graph = of_part(graph, self.part.as_ref())?;
+            let graph = of_part(graph, self.part.as_ref(), &Silent)?;
             let before = std::mem::replace(found, Here { process, graph: Arc::new(graph), sampled: None });
             // What the parent's threads used is not touched here.
             std::mem::forget(before);
@@ -129,10 +131,10 @@ impl Shared {
     }
 }
 
-fn of_part(graph: isomorph::Graph, part: Option<&Selection>) -> Result<isomorph::Graph> {
+fn of_part(graph: isomorph::Graph, part: Option<&Selection>, progress: &dyn Progress) -> Result<isomorph::Graph> {
     match part {
         None => Ok(graph),
-        Some(part) => graph.select(part),
+        Some(part) => graph.select_with(part, progress),
     }
 }
 
@@ -146,7 +148,7 @@ struct Whole {
 }
 
 /// The tables of a graph: with declared types, or as its format stores them.
-fn dataset<'g>(graph: &'g isomorph::Graph, stored: bool, watch: Option<&Watch>) -> Result<&'g Dataset> {
+pub(crate) fn dataset<'g>(graph: &'g isomorph::Graph, stored: bool, watch: Option<&Watch>) -> Result<&'g Dataset> {
     match (stored, watch) {
         (true, _) => Ok(graph.stored()),
         (false, Some(watch)) => graph.survey(watch),
@@ -257,7 +259,7 @@ impl Graph {
     #[new]
     #[pyo3(signature = (path, options, part=None))]
     fn new(py: Python<'_>, path: String, options: Opening, part: Option<Part>) -> PyResult<Graph> {
-        run(py, None, Ending::Abandoned, move |_| {
+        run(py, None, Ending::Abandoned, move |watch| {
             let (location, mut how) = options.place(&path)?;
             if options.names_snapshot() && how.from.is_none() {
                 how.from = Some(Registry::standard().at(&location)?);
@@ -267,7 +269,7 @@ impl Graph {
                 }
             }
             let part = part.map(|part| part.selection()).transpose()?;
-            let (shared, whole) = Shared::open(location, how, options.resources()?, part)?;
+            let (shared, whole) = Shared::open(location, how, options.resources()?, part, watch)?;
             Ok(Graph { shared: Arc::new(shared), whole })
         })
     }

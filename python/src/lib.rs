@@ -6,6 +6,7 @@
 //! - `reader` reads the partitions of a scan on several threads, in order.
 //! - `table` is a lazy table; whatever can be read as record batches implements `table::Rows`.
 //! - `graph`, `write`, `lake` are graphs, graphs from dataframes, and GraphLake stores.
+//! - `subgraphs` draws mini-batches for trainers.
 
 mod conversion;
 mod cut;
@@ -22,6 +23,8 @@ mod sampled;
 mod server;
 mod sparql;
 mod sql;
+mod statistics;
+mod subgraphs;
 mod table;
 mod work;
 mod write;
@@ -37,11 +40,16 @@ fn _isomorph(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lake::Lake>()?;
     module.add_class::<lake::Transaction>()?;
     module.add_class::<server::Server>()?;
+    module.add_class::<subgraphs::Topology>()?;
+    module.add_class::<subgraphs::RowsFile>()?;
     module.add_function(wrap_pyfunction!(functions::validate, module)?)?;
     module.add_function(wrap_pyfunction!(functions::info, module)?)?;
     module.add_function(wrap_pyfunction!(functions::formats, module)?)?;
     module.add_function(wrap_pyfunction!(functions::diff, module)?)?;
     module.add_function(wrap_pyfunction!(write::write, module)?)?;
     module.add_function(wrap_pyfunction!(lake::load_lake, module)?)?;
+    module.add_function(wrap_pyfunction!(subgraphs::prepare, module)?)?;
+    module.add_function(wrap_pyfunction!(subgraphs::edge_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics::statistics, module)?)?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import multiprocessing
 import os
 import pickle
@@ -222,6 +223,28 @@ def test_ctrl_c_stops_and_leaves_nothing(large: Path, tmp_path: Path, call: str)
     code = textwrap.dedent(INTERRUPTED).format(large=str(large), folder=str(out), call=call.format(out=str(out / "x.graphar")))
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=180)
     assert run.returncode == 0 and run.stdout.strip() == "interrupted []", (run.stdout, run.stderr)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="this system has no signals")
+def test_ctrl_c_ends_waiting_for_a_graph_that_is_opened(tmp_path: Path) -> None:
+    # Opening this format reads all of it.
+    rows = range(100_000)
+    graph = {"nodes": [{"id": at, "name": f"n{at}"} for at in rows], "links": [{"source": at, "target": at * 7 % 100_000} for at in rows]}
+    (tmp_path / "g.json").write_text(json.dumps({"directed": True, "multigraph": False, "graph": {}, **graph}))
+    code = textwrap.dedent(
+        f"""
+        import os, signal, sys, threading, isomorph
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            for _ in range(1000):
+                isomorph.open({str(tmp_path / "g.json")!r}).part(sample=10)
+        except KeyboardInterrupt:
+            sys.exit(0)
+        sys.exit(3)
+        """
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, (run.returncode, run.stderr)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no signals")

@@ -24,6 +24,7 @@ mod scratch;
 mod skips;
 mod spdx;
 mod test;
+mod train;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,7 @@ cargo xtask ci           check, test, readme: everything that must pass before a
 cargo xtask data         download the public suites that tests read, and check them
 cargo xtask interop …    only the tests against the published libraries; further arguments go to pytest
 cargo xtask python …     only the tests of the Python package, from a wheel of this build; further arguments go to pytest
+cargo xtask train …      tests of the loaders for PyTorch Geometric and an example of training, in an environment of gigabytes; arguments go to pytest
 cargo xtask wheel        make the Python wheel for release
 cargo xtask bench …      measure against the published libraries; further arguments go to benches/run.py
 cargo xtask fuzz …       fuzz one target or all: [TARGET|all [SECONDS]]
@@ -58,7 +60,7 @@ fn main() -> ExitCode {
         print!("{HELP}");
         return ExitCode::SUCCESS;
     }
-    if !rest.is_empty() && !matches!(task, "interop" | "python" | "bench" | "fuzz" | "oracle") {
+    if !rest.is_empty() && !matches!(task, "interop" | "python" | "train" | "bench" | "fuzz" | "oracle") {
         eprintln!("error: `cargo xtask {task}` takes no arguments");
         return ExitCode::from(2);
     }
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         "test" => test::run(&workspace, &mut report),
         "interop" => interop::run(&workspace, rest, &mut report),
         "python" => python::run(&workspace, rest, &mut report),
+        "train" => train::run(&workspace, rest, &mut report),
         "wheel" => report.step("wheel", || python::release(&workspace)),
         "bench" => bench::run(&workspace, rest, &mut report),
         "fuzz" => match fuzz::Request::parse(rest).and_then(|request| Ok((request.targets(&workspace)?, request))) {

@@ -22,7 +22,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
     let mut python = None;
     report.step("python wheel", || {
         workspace.cargo_all(&["build"], &["--lib"]).run()?;
-        let (found, outcome) = installed(workspace)?;
+        let requirements = [Requirements { file: "python/tests/requirements.txt", arguments: &[] }];
+        let (found, outcome) = installed(workspace, "python-venv", &requirements)?;
         python = found;
         Ok(outcome)
     });
@@ -66,21 +67,39 @@ pub(crate) fn release(workspace: &Workspace) -> Result<Outcome, String> {
     Ok(Outcome::Noted(wheels.display().to_string()))
 }
 
+/// Packages of an environment.
+pub(crate) struct Requirements {
+    /// The file that names them, relative to the root of the workspace.
+    pub(crate) file: &'static str,
+    /// Further arguments of pip.
+    pub(crate) arguments: &'static [&'static str],
+}
+
 /// An environment with what tests need and the wheel of the last build; `None` if there is no interpreter or no package index.
-fn installed(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), String> {
+pub(crate) fn installed(
+    workspace: &Workspace,
+    name: &str,
+    requirements: &[Requirements],
+) -> Result<(Option<PathBuf>, Outcome), String> {
     let Ok(interpreter) = interpreter(workspace) else {
         return Ok((None, Outcome::Skipped("no Python of version 3.11 or later was found".into())));
     };
-    let folder = workspace.target.join("python-venv");
+    let folder = workspace.target.join(name);
     let (python, stamp) = (python_of(&folder), folder.join("made-from.txt"));
-    let requirements = workspace.root.join("python").join("tests").join("requirements.txt");
-    let wanted = fs::read_to_string(&requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
+    let mut wanted = String::new();
+    for Requirements { file, .. } in requirements {
+        let path = workspace.root.join(file);
+        wanted += &fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
     let quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     if !(python.is_file() && fs::read_to_string(&stamp).is_ok_and(|made_from| made_from == wanted)) {
         let make = workspace.program(interpreter, &["-m", "venv", "--clear"]).args([&folder]);
         make.run().map_err(|error| format!("{error}; on Debian run `apt-get install python3-venv`"))?;
-        let install = workspace.program(&python, &quiet).args([Path::new("--requirement"), &requirements]);
-        install.run().map_err(|error| format!("{error}; pip needs a package index that it can reach"))?;
+        for Requirements { file, arguments } in requirements {
+            let install = workspace.program(&python, &quiet).args(*arguments).env("FORCE_ONLY_CPU", "1");
+            let install = install.args([Path::new("--requirement"), &workspace.root.join(file)]);
+            install.run().map_err(|error| format!("{error}; pip needs a package index that it can reach"))?;
+        }
         fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     }
     let library = workspace.target.join("debug").join(library());

@@ -250,8 +250,16 @@ impl Graph {
     /// # Errors
     /// As [`Opened::select`].
     pub fn select(&self, selection: &Selection) -> Result<Graph> {
-        self.opened.check_bytes(&self.resources, &Silent)?;
-        let part = self.opened.clone().select(selection, false, &self.resources, &Silent)?;
+        self.select_with(selection, &Silent)
+    }
+
+    /// As [`Graph::select`], and reports progress.
+    ///
+    /// # Errors
+    /// As [`Graph::select`].
+    pub fn select_with(&self, selection: &Selection, progress: &dyn Progress) -> Result<Graph> {
+        self.opened.check_bytes(&self.resources, progress)?;
+        let part = self.opened.clone().select(selection, false, &self.resources, progress)?;
         Ok(Graph::of(part.opened, self.resources.clone()).with_typing(self.typing))
     }
 

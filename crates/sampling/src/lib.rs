@@ -22,6 +22,7 @@ mod sampler;
 mod segments;
 mod source;
 mod stop;
+pub mod subgraph;
 mod summary;
 mod walk;
 

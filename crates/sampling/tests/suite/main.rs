@@ -9,5 +9,6 @@ mod kept;
 mod opening;
 mod other_graphs;
 mod samplers;
+mod subgraphs;
 mod temporal;
 mod weights;

@@ -7,6 +7,8 @@ mod bounded;
 mod catalog;
 mod columns;
 mod dialect;
+#[cfg(feature = "distributed")]
+pub mod distributed;
 mod doubles;
 mod engine;
 mod errors;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, TimeUnit};
 use datafusion::common::Result as EngineResult;
+use datafusion::config::ConfigOptions;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -49,6 +50,8 @@ pub(crate) struct Planning {
     pub question: String,
     pub parameters: Parameters,
     pub explain: bool,
+    /// Into how many partitions work is divided, where other processes do it.
+    pub elsewhere: Option<usize>,
 }
 
 /// A plan of the engine.
@@ -128,6 +131,9 @@ impl Planning {
         options.sql_parser.map_string_types_to_utf8view = false;
         // Numerals keep their digits until it is known what they stand beside.
         options.sql_parser.parse_float_as_decimal = true;
+        if let Some(partitions) = self.elsewhere {
+            elsewhere(options, partitions);
+        }
         options.optimizer.hash_join_inlist_pushdown_max_distinct_values = MOST_KEYS;
         options.optimizer.hash_join_inlist_pushdown_max_size = MOST_KEY_BYTES;
         let top = NonZeroUsize::MIN.saturating_add(2);
@@ -150,6 +156,18 @@ impl Planning {
         state.mark_start_execution();
         Ok(state)
     }
+}
+
+/// Plans whose stages run in several processes have nothing that operators tell each other while they run: no filters that become narrower, no values of
+/// subqueries; and no partitions that only threads of one process would need.
+fn elsewhere(options: &mut ConfigOptions, partitions: usize) {
+    options.execution.target_partitions = partitions.max(1);
+    options.optimizer.enable_round_robin_repartition = false;
+    options.optimizer.enable_dynamic_filter_pushdown = false;
+    options.optimizer.enable_join_dynamic_filter_pushdown = false;
+    options.optimizer.enable_topk_dynamic_filter_pushdown = false;
+    options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+    options.optimizer.enable_physical_uncorrelated_scalar_subquery = false;
 }
 
 /// Types of SQL that are others in the engine.

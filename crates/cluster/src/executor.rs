@@ -7,7 +7,6 @@ use std::time::Duration;
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::error::BallistaError;
 use ballista_core::registry::BallistaFunctionRegistry;
-use ballista_executor::client_pool::DefaultBallistaClientPool;
 use ballista_executor::execution_engine::DefaultExecutionEngine;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -21,12 +20,10 @@ use crate::allow::Allowed;
 use crate::codec::{Codec, Role};
 use crate::engine::Stages;
 use crate::opener::Opener;
+use crate::pool::Pool;
 use crate::runtime::runtime;
 use crate::scheduler::{MESSAGE, settings};
 use crate::wire::leaving;
-
-/// How long an idle connection to another executor is kept.
-const IDLE: Duration = Duration::from_secs(30);
 
 /// How long it tries to reach its scheduler, seconds.
 const PATIENCE: u16 = 10;
@@ -100,7 +97,7 @@ impl Executor {
             RuntimeEnvBuilder::new().with_disk_manager_builder(disk).build_arc().map_err(leaving)
         };
         let address = self.options.address;
-        let pool = Arc::new(DefaultBallistaClientPool::with_eviction_thread(IDLE));
+        let stages = DefaultExecutionEngine::with_client_pool(Arc::new(Pool::default()));
         Ok(ExecutorProcessConfig {
             bind_host: address.ip().to_string(),
             external_host: self.options.name.clone(),
@@ -115,7 +112,7 @@ impl Executor {
             grpc_max_decoding_message_size: MESSAGE,
             grpc_max_encoding_message_size: MESSAGE,
             memory_pool_size: Some(memory),
-            override_execution_engine: Some(Arc::new(Stages(DefaultExecutionEngine::with_client_pool(pool)))),
+            override_execution_engine: Some(Arc::new(Stages(stages))),
             override_function_registry: Some(Arc::new(BallistaFunctionRegistry::from(&state))),
             override_runtime_producer: Some(Arc::new(runtime)),
             override_config_producer: Some(Arc::new(settings)),

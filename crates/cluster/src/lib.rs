@@ -20,6 +20,8 @@ mod opener;
 #[cfg(feature = "ballista")]
 mod place;
 #[cfg(feature = "ballista")]
+mod pool;
+#[cfg(feature = "ballista")]
 mod runtime;
 #[cfg(feature = "ballista")]
 mod scheduler;

@@ -87,6 +87,17 @@ pub(crate) fn of_text(text: &str) -> Option<Error> {
 /// An error of an operator as it leaves an executor. What the scheduler must recognise to repeat a task stays as it is: a part of another stage that cannot be
 /// fetched, and input and output that fail.
 pub(crate) fn leaving(error: DataFusionError) -> DataFusionError {
+    let error = match error {
+        DataFusionError::External(inner) => match inner.downcast::<BallistaError>() {
+            Ok(inner) => match *inner {
+                // A stage wraps what its operators say.
+                BallistaError::DataFusionError(own) => return leaving(*own),
+                other => return DataFusionError::External(Box::new(other)),
+            },
+            Err(other) => DataFusionError::External(other),
+        },
+        other => other,
+    };
     let is_known = match error.find_root() {
         DataFusionError::IoError(_) => true,
         DataFusionError::External(inner) => inner.is::<BallistaError>(),
@@ -116,6 +127,24 @@ mod tests {
             assert_eq!((back.place(), back.hints().count()), (error.place(), 1));
         }
         assert!(of_text("isomorph-error-zz.").is_none() && of_text("isomorph-error-").is_none());
+    }
+
+    #[test]
+    fn errors_leave_as_text_but_for_those_that_repeat_a_task() {
+        let own = || DataFusionError::External(Box::new(Error::malformed("a page").at("x.parquet")));
+        let wrapped = DataFusionError::External(Box::new(BallistaError::DataFusionError(Box::new(own()))));
+        for error in [own(), wrapped, DataFusionError::Context("while".to_owned(), Box::new(own()))] {
+            let left = leaving(error).to_string();
+            let back = of_text(&left).unwrap();
+            assert_eq!((back.kind(), back.message()), (Kind::Malformed, "a page"), "{left}");
+            // Once is enough.
+            assert_eq!(leaving(DataFusionError::Execution(left.clone())).to_string(), format!("Execution error: {left}"));
+        }
+        let lost = BallistaError::FetchFailed("one".to_owned(), 1, 2, "gone".to_owned());
+        let lost = leaving(DataFusionError::External(Box::new(lost)));
+        assert!(matches!(lost, DataFusionError::External(inner) if inner.is::<BallistaError>()));
+        let io = leaving(DataFusionError::IoError(std::io::Error::other("disk")));
+        assert!(matches!(io, DataFusionError::IoError(_)));
     }
 
     #[test]

@@ -62,13 +62,7 @@ fn executor(args: &ExecutorArgs, console: &Console) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
-fn show(
-    role: &str,
-    address: SocketAddr,
-    scheduler: Option<&str>,
-    threads: usize,
-    console: &Console,
-) -> Result<()> {
+fn show(role: &str, address: SocketAddr, scheduler: Option<&str>, threads: usize, console: &Console) -> Result<()> {
     if console.json {
         let document = Document { role, address: address.to_string(), scheduler, threads };
         return console.document(&document);

@@ -134,7 +134,7 @@ mod asked {
                     Opened::Graph(graph) => Place::of_graph(graph),
                     Opened::File(location) => Place::of_file(location),
                 };
-                Ok((name.clone(), place?))
+                Ok::<_, Error>((name.clone(), place?))
             };
             let places = opened.iter().map(place).collect::<Result<_>>()?;
             let cluster = Cluster::at(scheduler, usize::from(args.cluster.partitions.get()))?;

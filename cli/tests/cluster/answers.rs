@@ -62,7 +62,8 @@ fn a_cluster_answers_what_one_machine_answers() {
         assert!(done.status.success(), "{}", error(&done));
         place
     };
-    let social = ["examples/social".to_owned(), converted("social.parq", "nock"), converted("social.lake", "graphlake")];
+    let social =
+        ["examples/social".to_owned(), converted("social.parq", "nock"), converted("social.lake", "graphlake")];
     let mut wrong = Vec::new();
     let mut compare = |paths: &[&str], question: &str| {
         let found = machines.asked(paths, question);
@@ -93,7 +94,10 @@ fn a_cluster_answers_what_one_machine_answers() {
     assert!(done.status.success(), "{}", error(&done));
     let several = [format!("a={}", social[0]), format!("b={}@1", social[2]), format!("t={file}")];
     let several: Vec<&str> = several.iter().map(String::as_str).collect();
-    compare(&several, "select count(*), sum(t.id) from a.person p join t on p.id = t.id join b.quads q on q.object is not null where p.id < 1010");
+    compare(
+        &several,
+        "select count(*), sum(t.id) from a.person p join t on p.id = t.id join b.quads q on q.object is not null where p.id < 1010",
+    );
     compare(&several, "select t.gender, count(*) from t group by t.gender");
     assert!(wrong.is_empty(), "{} wrong answers\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!(asked.len(), 2, "{asked:?}");
@@ -102,7 +106,9 @@ fn a_cluster_answers_what_one_machine_answers() {
 #[test]
 fn the_order_of_an_answer_is_kept() {
     let machines = Machines::start();
-    for question in ["select id, birthday from person order by birthday, id", "select id from person order by -id limit 30"] {
+    for question in
+        ["select id, birthday from person order by birthday, id", "select id from person order by -id limit 30"]
+    {
         let (found, expected) = (machines.asked(&["examples/social"], question), alone(&["examples/social"], question));
         assert!(found.status.success(), "{}", error(&found));
         assert_eq!(String::from_utf8_lossy(&found.stdout), String::from_utf8_lossy(&expected.stdout), "{question}");

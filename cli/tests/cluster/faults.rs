@@ -25,7 +25,8 @@ fn what_does_not_travel_is_refused_by_name() {
     fails(&ask(recursive), 2, &["does not travel to a cluster", "Recursive"]);
     let divided = ask("select id, count(*) over (partition by id % 2 + 1) from person");
     fails(&divided, 2, &["does not travel", "partition by c"]);
-    let flagged = isomorph(&["sql", "examples/social", "select 1", "--key", "row", "--cluster", &machines.scheduler.address]);
+    let flagged =
+        isomorph(&["sql", "examples/social", "select 1", "--key", "row", "--cluster", &machines.scheduler.address]);
     fails(&flagged, 2, &["--key does not travel"]);
     // What reads no table needs no cluster.
     assert_eq!(rows(&ask("select 1 + 1 as two")), ["two", "2"]);

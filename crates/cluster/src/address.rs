@@ -43,7 +43,8 @@ pub fn listening(text: &str, reach: Reach) -> Result<SocketAddr> {
 pub(crate) fn host_and_port(text: &str) -> Result<(String, u16)> {
     let plain = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');
     let parts = plain.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
-    let is_host = |host: &str| !host.is_empty() && !host.contains(['/', '@', '?', '#']) && !host.contains(char::is_whitespace);
+    let is_host =
+        |host: &str| !host.is_empty() && !host.contains(['/', '@', '?', '#']) && !host.contains(char::is_whitespace);
     match parts {
         Some((host, port)) if is_host(host) => Ok((host.to_owned(), port)),
         _ => Err(Error::usage(format!("{text:?} is no scheduler"))

@@ -23,9 +23,9 @@ impl Allowed {
         let one = |text: &String| {
             let location = Location::parse(text)?;
             Ok(match location.as_path() {
-                Some(path) => Prefix::Directory(
-                    std::fs::canonicalize(path).map_err(|error| Error::from(error).at(text.clone()))?,
-                ),
+                Some(path) => {
+                    Prefix::Directory(std::fs::canonicalize(path).map_err(|error| Error::from(error).at(text.clone()))?)
+                }
                 None => Prefix::Url(location.to_string()),
             })
         };
@@ -86,7 +86,13 @@ mod tests {
         for place in ["data-of-others", "secret", "data/../secret", "data/link", "data/none"] {
             assert!(!may(&path(place)), "{place}");
         }
-        for url in ["s3://bucket/graphs-2", "s3://bucket", "s3://bucket/graphs/../x", "s3://other/graphs", "gs://bucket/graphs"] {
+        for url in [
+            "s3://bucket/graphs-2",
+            "s3://bucket",
+            "s3://bucket/graphs/../x",
+            "s3://other/graphs",
+            "gs://bucket/graphs",
+        ] {
             assert!(!may(url), "{url}");
         }
         assert!(Allowed::of(&[]).unwrap().check("/anything").is_ok());

@@ -123,7 +123,7 @@ impl Codec {
         let ScanMessage { codec, isomorph, place, scan, schema } = message;
         check(codec, &isomorph)?;
         let schema = schema.ok_or_else(|| broken("a scan without columns"))?;
-        let schema: Schema = (&schema).try_into().map_err(|error| broken(&format!("{error}")))?;
+        let schema = Schema::try_from(&schema).map_err(|error| broken(&error.to_string()))?;
         let [input] = inputs else { return Err(broken("a scan has one input")) };
         let scan = TableScan::parse(&scan)?;
         let open = match &self.role {
@@ -164,7 +164,8 @@ impl PhysicalExtensionCodec for Codec {
         }
         let name = node.name().to_owned();
         self.others.try_encode(node, bytes, converter).map_err(|_| {
-            let refused = Error::unsupported(format!("{name}, an operator of this question, does not travel to a cluster"));
+            let refused =
+                Error::unsupported(format!("{name}, an operator of this question, does not travel to a cluster"));
             travelling(&refused.hint("ask without --cluster"))
         })
     }
@@ -178,7 +179,8 @@ impl PhysicalExtensionCodec for Codec {
 
     fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> EngineResult<Arc<ScalarUDF>> {
         let found = std::str::from_utf8(bytes).ok().and_then(function_of_text);
-        found.ok_or_else(|| travelling(&Error::unsupported(format!("the function {name} does not travel to a cluster"))))
+        found
+            .ok_or_else(|| travelling(&Error::unsupported(format!("the function {name} does not travel to a cluster"))))
     }
 }
 

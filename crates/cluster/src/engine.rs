@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ballista_core::JobId;
-use ballista_core::serde::protobuf::{RuntimeStatsReport, ShuffleWritePartition};
+use ballista_core::serde::protobuf::{RuntimeStatsReport, ShuffleWritePartition, TaskColumnStats, WindowStateReport};
 use ballista_executor::execution_engine::{DefaultExecutionEngine, ExecutionEngine, QueryStageExecutor};
 use datafusion::common::Result as EngineResult;
 use datafusion::execution::TaskContext;
@@ -60,5 +60,13 @@ impl QueryStageExecutor for Stage {
 
     fn collect_runtime_stats_reports(&self) -> Vec<RuntimeStatsReport> {
         self.0.collect_runtime_stats_reports()
+    }
+
+    fn collect_window_state_reports(&self) -> EngineResult<Vec<WindowStateReport>> {
+        self.0.collect_window_state_reports()
+    }
+
+    fn collect_column_stats(&self) -> Vec<TaskColumnStats> {
+        self.0.collect_column_stats()
     }
 }

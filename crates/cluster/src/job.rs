@@ -15,6 +15,7 @@ use ballista_core::serde::protobuf::{
     execute_query_result, job_status,
 };
 use ballista_core::utils::{GrpcClientConfig, create_grpc_client_endpoint};
+use ballista_core::version::insert_version_header;
 use datafusion::common::{DataFusionError, Result as EngineResult};
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
 use futures::{Stream, StreamExt};
@@ -138,8 +139,7 @@ async fn connect(address: &str) -> Result<Scheduler> {
 fn told(text: &str) -> Error {
     wire::of_text(text).unwrap_or_else(|| {
         let line = text.lines().next().unwrap_or_default();
-        Error::new(Kind::Io, format!("the cluster did not answer: {line}"))
-            .hint("ask again; or without --cluster")
+        Error::new(Kind::Io, format!("the cluster did not answer: {line}")).hint("ask again; or without --cluster")
     })
 }
 
@@ -163,6 +163,8 @@ async fn done(
         operation_id: session_id.clone(),
         session_id,
     };
+    let mut query = tonic::Request::new(query);
+    insert_version_header(query.metadata_mut());
     let sent = scheduler.execute_query(query).await.map_err(|status| told(status.message()))?.into_inner();
     let job_id = match sent.result {
         Some(execute_query_result::Result::Success(sent)) => sent.job_id,
@@ -193,6 +195,7 @@ async fn finished(scheduler: &mut Scheduler, job_id: &str) -> Result<Vec<Partiti
 
 /// Hands over the batches of one part of the answer.
 async fn fetch(place: PartitionLocation, to: &Sender<EngineResult<RecordBatch>>) -> Result<()> {
+    let layout = place.layout();
     let (Some(executor), Some(partition)) = (place.executor_meta, place.partition_id) else {
         return Err(told("a part of the answer is nowhere"));
     };
@@ -202,11 +205,9 @@ async fn fetch(place: PartitionLocation, to: &Sender<EngineResult<RecordBatch>>)
             .hint("ask again")
     };
     let port = u16::try_from(executor.port).map_err(|error| gone(error.to_string()))?;
-    let client =
-        BallistaClient::try_new(&executor.host, port, MESSAGE as usize, false, None, TIMES, PAUSE, 0, 0).await;
+    let client = BallistaClient::try_new(&executor.host, port, MESSAGE as usize, false, None, TIMES, PAUSE, 0, 0).await;
     let mut client = client.map_err(|error| gone(error.to_string()))?;
-    let batches =
-        client.fetch_partition(&executor.id, &partition.into(), place.file_id, place.is_sort_shuffle, true).await;
+    let batches = client.fetch_partition(&executor.id, &partition.into(), place.file_id, layout, true).await;
     let mut batches = batches.map_err(|error| gone(error.to_string()))?;
     while let Some(batch) = batches.next().await {
         let batch = batch.map_err(|error| gone(error.to_string()))?;

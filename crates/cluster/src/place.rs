@@ -3,6 +3,7 @@
 use isomorph::convert::{OpenOptions, Registry, SidecarUse, home_of};
 use isomorph::formats::flat::PlainTable;
 use isomorph::formats::graphlake::{self, At, GraphLake};
+use isomorph::model::Source;
 use isomorph::storage::{Blob, FileHasher, Resources, Root, Scheme};
 use isomorph::{Error, Graph, Kind, Location, Result};
 use isomorph_query::distributed::Tables;
@@ -75,7 +76,8 @@ impl Place {
         };
         let formats = Registry::standard();
         let format = formats.all().iter().find(|format| format.id() == id).copied();
-        let format = format.ok_or_else(|| Error::unsupported(format!("this executor does not know the format {id}")))?;
+        let format =
+            format.ok_or_else(|| Error::unsupported(format!("this executor does not know the format {id}")))?;
         let mut options = OpenOptions { from: Some(format), formats, ..OpenOptions::default() };
         if let Some(version) = self.version {
             options.get_mut::<graphlake::OpenOptions>().at = At::Version(version);

@@ -87,7 +87,7 @@ impl Scheduler {
             no_executors_grace_period_seconds: SILENCE,
             override_config_producer: Some(Arc::new(settings)),
             // It decodes functions, and calls none.
-            override_session_builder: Some(Arc::new(|config| session_state(config, usize::MAX))),
+            override_session_builder: Some(Arc::new(|config: SessionConfig| session_state(config, usize::MAX))),
             override_physical_codec: Some(Arc::new(Codec::new(Role::Scheduler))),
             ..SchedulerConfig::default()
         }

@@ -138,7 +138,10 @@ mod tests {
             let back = of_text(&left).unwrap();
             assert_eq!((back.kind(), back.message()), (Kind::Malformed, "a page"), "{left}");
             // Once is enough.
-            assert_eq!(leaving(DataFusionError::Execution(left.clone())).to_string(), format!("Execution error: {left}"));
+            assert_eq!(
+                leaving(DataFusionError::Execution(left.clone())).to_string(),
+                format!("Execution error: {left}")
+            );
         }
         let lost = BallistaError::FetchFailed("one".to_owned(), 1, 2, "gone".to_owned());
         let lost = leaving(DataFusionError::External(Box::new(lost)));

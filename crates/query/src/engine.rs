@@ -172,8 +172,7 @@ impl Engine {
         partitions: usize,
         go_on: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Runnable, Arc<Catalog>, Arc<Workers>)> {
-        let planning =
-            Planning { elsewhere: Some(partitions), ..self.planning(question, parameters, false) };
+        let planning = Planning { elsewhere: Some(partitions), ..self.planning(question, parameters, false) };
         let handle = self.workers.handle().clone();
         let runnable = self.workers.do_while(move || planning.physical(&handle), go_on)?;
         Ok((runnable, Arc::clone(&self.catalog), Arc::clone(&self.workers)))

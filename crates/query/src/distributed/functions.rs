@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::execution::FunctionRegistry;
-use datafusion::execution::context::SessionContext;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionConfig;
@@ -39,12 +38,4 @@ fn register(state: &mut SessionState, most: usize) -> Result<()> {
         state.register_udf(function)?;
     }
     Ok(())
-}
-
-/// The same in a context.
-///
-/// # Errors
-/// As [`session_state`].
-pub fn session_context(config: SessionConfig, most: usize) -> Result<SessionContext> {
-    session_state(config, most).map(SessionContext::new_with_state)
 }

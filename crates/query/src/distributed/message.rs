@@ -81,8 +81,7 @@ pub(super) fn written(scan: &TableScan) -> Result<String> {
 /// # Errors
 /// [`isomorph::Kind::Malformed`] if it is none.
 pub(super) fn read(text: &str) -> Result<TableScan> {
-    let message: Message =
-        serde_json::from_str(text).map_err(|error| broken(&error.to_string()).caused_by(error))?;
+    let message: Message = serde_json::from_str(text).map_err(|error| broken(&error.to_string()).caused_by(error))?;
     let Message { table, columns, filter, limit, parts, partitions, rows } = message;
     let filter = filter.map(predicate).transpose()?;
     let wanted = Wanted { columns, filter, limit, ..Wanted::default() };

@@ -6,7 +6,7 @@ mod message;
 mod plan;
 mod scan;
 
-pub use functions::{function_of_text, function_to_text, session_context, session_state};
+pub use functions::{function_of_text, function_to_text, session_state};
 pub use plan::{DistributedPlan, Tables};
 pub use scan::{OpenTable, TableRows, TableScan, TableScanExec};
 

@@ -156,9 +156,7 @@ fn divided(plan: Arc<dyn ExecutionPlan>, catalog: &Catalog) -> EngineResult<Arc<
             return Ok(Transformed::yes(scan));
         }
         match in_one_task(&node) {
-            Some(children) => {
-                Ok(Transformed::yes(replace_children_if_necessary(node, children)?))
-            }
+            Some(children) => Ok(Transformed::yes(replace_children_if_necessary(node, children)?)),
             None => Ok(Transformed::no(node)),
         }
     })?;

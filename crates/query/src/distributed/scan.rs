@@ -9,7 +9,7 @@ use arrow_array::{RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result as EngineResult, Statistics};
+use datafusion::common::{DataFusionError, Result as EngineResult, Statistics};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
@@ -211,7 +211,13 @@ impl Reader {
 impl DisplayAs for TableScanExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
-        write!(f, "TableScanExec: table={}, columns=[{}], parts={}", self.scan.table, columns.join(", "), self.scan.parts)
+        write!(
+            f,
+            "TableScanExec: table={}, columns=[{}], parts={}",
+            self.scan.table,
+            columns.join(", "),
+            self.scan.parts
+        )
     }
 }
 
@@ -263,7 +269,7 @@ impl ExecutionPlan for TableScanExec {
         let batches = numbers
             .map(move |batch| {
                 let parts = reader.all(&batch?).map_err(inside)?;
-                Ok(futures::stream::iter(parts).flatten().map_err(inside))
+                Ok::<_, DataFusionError>(futures::stream::iter(parts).flatten().map_err(inside))
             })
             .try_flatten();
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), batches)))

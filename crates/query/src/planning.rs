@@ -30,6 +30,7 @@ use crate::exact::Exact;
 use crate::labels::Labels;
 use crate::merged::merge;
 use crate::parameters::Parameters;
+use crate::parts::Divided;
 use crate::prepared::prepared;
 use crate::resolve::resolve;
 use crate::spelling::respell;
@@ -125,6 +126,9 @@ impl Planning {
             .with_default_catalog_and_schema(CATALOG, self.catalog.schemas().first().map_or("graph", String::as_str))
             .with_information_schema(true)
             .with_sort_spill_reservation_bytes(reserved);
+        if self.elsewhere.is_some() {
+            config = config.with_extension(Arc::new(Divided));
+        }
         let options = config.options_mut();
         // Names have the spelling of what they match.
         options.sql_parser.enable_ident_normalization = false;

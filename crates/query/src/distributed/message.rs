@@ -84,7 +84,7 @@ pub(super) fn read(text: &str) -> Result<TableScan> {
     let message: Message = serde_json::from_str(text).map_err(|error| broken(&error.to_string()).caused_by(error))?;
     let Message { table, columns, filter, limit, parts, partitions, rows } = message;
     let filter = filter.map(predicate).transpose()?;
-    let wanted = Wanted { columns, filter, limit, ..Wanted::default() };
+    let wanted = Wanted { columns, filter, limit, is_divided: true, ..Wanted::default() };
     Ok(TableScan { table, wanted, parts, partitions, rows })
 }
 

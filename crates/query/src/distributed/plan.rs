@@ -204,3 +204,109 @@ fn check(plan: &Arc<dyn ExecutionPlan>) -> EngineResult<()> {
 fn is_made(part: &Arc<dyn PhysicalExpr>) -> bool {
     part.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| function_to_text(call.fun()).is_some())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use datafusion::arrow::util::pretty::pretty_format_batches;
+    use datafusion::physical_plan::execute_stream;
+    use isomorph::storage::Resources;
+
+    use super::super::{OpenTable, TableScan, session_state};
+    use super::*;
+
+    const QUESTIONS: [&str; 12] = [
+        "select count(*), sum(id), min(birthday) from person where id > 1200",
+        "select gender, sum(id * 2 - 1), avg(id), max(id + 1) from person group by gender",
+        "select p.gender, count(*) from person p join knows k on k._source = p.id group by p.gender",
+        "select a.id, count(b.id) from person a left join person b on a.id < b.id and b.id < 1020 group by a.id",
+        "select count(*) from person a where not exists (select 1 from person b where b.id > a.id)",
+        "select count(*) from person a full join city c on a.firstName = c.name",
+        "select id, rank() over (partition by gender order by birthday, id) from person",
+        "select id from person where id > (select avg(id) from person) order by birthday desc, id limit 9",
+        "select id from person where id in (1007, 1021) union all select _source from knows where _target = 1021",
+        "select l, count(*) from (select unnest(_labels) as l from person) group by l",
+        "select count(*) from person where firstName like 'G%' and -id < -1500",
+        "select _target, since from knows where _source = 1007",
+    ];
+
+    fn rows(answer: Answer) -> Vec<String> {
+        let batches = answer.collect::<Result<Vec<_>>>().unwrap();
+        let text = pretty_format_batches(&batches).unwrap().to_string();
+        let mut rows: Vec<String> = text.lines().filter(|line| line.starts_with('|')).map(ToOwned::to_owned).collect();
+        rows.sort();
+        rows.dedup_by(|one, other| one == other && one.contains("id "));
+        rows
+    }
+
+    /// The plan whose scans are read from their texts, and open the graph as an executor does.
+    fn arrived(plan: &Arc<dyn ExecutionPlan>, tables: &Arc<Tables>) -> Arc<dyn ExecutionPlan> {
+        let read = |node: Arc<dyn ExecutionPlan>| {
+            let Some(exec) = node.downcast_ref::<TableScanExec>() else { return Ok(Transformed::no(node)) };
+            let scan = TableScan::parse(&exec.scan().to_text().unwrap()).unwrap();
+            let (tables, table) = (Arc::clone(tables), scan.table().to_owned());
+            let open: OpenTable = Arc::new(move || tables.rows(&table));
+            let input = Arc::clone(exec.children()[0]);
+            let own: Arc<dyn ExecutionPlan> =
+                Arc::new(TableScanExec::decoded(scan, exec.graph().to_owned(), Some(open), input, exec.schema()));
+            Ok(Transformed::yes(own))
+        };
+        Arc::clone(plan).transform_up(read).unwrap().data
+    }
+
+    #[test]
+    fn scans_that_travelled_read_the_same_rows() {
+        let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/social");
+        let mut engine = Engine::new(Resources { threads: 2, ..Resources::of_this_machine().unwrap() }).unwrap();
+        engine.add_graph("graph", Arc::new(isomorph::open(place).unwrap())).unwrap();
+        let tables = Arc::new(Tables::of_graph(Arc::new(isomorph::open(place).unwrap())));
+        let context = session_state(SessionConfig::new(), usize::MAX).unwrap().task_ctx();
+        for question in QUESTIONS {
+            let expected = rows(engine.query(question, &Parameters::new()).unwrap());
+            assert!(expected.len() > 1, "{question}");
+            for partitions in [1, 3, 16] {
+                let planned = engine.distributed(question, &Parameters::new(), partitions, &mut || Ok(())).unwrap();
+                assert!(!planned.tables().is_empty(), "{question}");
+                let inside = planned.workers.handle().enter();
+                let stream = execute_stream(arrived(planned.plan(), &tables), Arc::clone(&context)).unwrap();
+                drop(inside);
+                assert_eq!(rows(planned.answer(stream)), expected, "{question}, {partitions} partitions");
+            }
+        }
+    }
+
+    #[test]
+    fn partitions_together_are_the_table_and_each_is_a_part_of_it() {
+        let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/social");
+        let mut engine = Engine::new(Resources::of_this_machine().unwrap()).unwrap();
+        engine.add_graph("graph", Arc::new(isomorph::open(place).unwrap())).unwrap();
+        let tables = Arc::new(Tables::of_graph(Arc::new(isomorph::open(place).unwrap())));
+        let context = session_state(SessionConfig::new(), usize::MAX).unwrap().task_ctx();
+        let planned =
+            engine.distributed("select id from person where id >= 0", &Parameters::new(), 7, &mut || Ok(())).unwrap();
+        let plan = arrived(planned.plan(), &tables);
+        let partitions = plan.output_partitioning().partition_count();
+        let one = |at: usize| {
+            let inside = planned.workers.handle().enter();
+            let stream = plan.execute(at, Arc::clone(&context)).unwrap();
+            drop(inside);
+            planned.answer(stream).map(|batch| batch.unwrap().num_rows()).sum::<usize>()
+        };
+        assert_eq!((0..partitions).map(one).sum::<usize>(), 500);
+        // A task that runs again reads the same rows.
+        assert_eq!(one(0), one(0));
+        // Another number of parts is another table.
+        let gone = Tables::of_graph(Arc::new(isomorph::open(place).unwrap()));
+        assert_eq!(gone.rows("nobody").unwrap_err().kind(), isomorph::Kind::Conflict);
+    }
+
+    #[test]
+    fn arithmetic_in_keys_of_partitions_is_refused() {
+        let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/social");
+        let mut engine = Engine::new(Resources::of_this_machine().unwrap()).unwrap();
+        engine.add_graph("graph", Arc::new(isomorph::open(place).unwrap())).unwrap();
+        let question = "select id, count(*) over (partition by id * 2 + 1) from person";
+        let error = engine.distributed(question, &Parameters::new(), 4, &mut || Ok(())).unwrap_err();
+        assert_eq!(error.kind(), isomorph::Kind::Unsupported, "{error}");
+    }
+}

@@ -16,7 +16,7 @@ use isomorph::{Error, Graph, Predicate, Result};
 
 use crate::errors::inside;
 use crate::filter::predicate;
-use crate::parts::{Rows, Wanted};
+use crate::parts::{Divided, Rows, Wanted};
 use crate::quads::Quads;
 use crate::scan::ScanExec;
 use crate::table::GraphTable;
@@ -274,7 +274,8 @@ impl TableProvider for SqlTable {
             }
         }
         let limit = limit.filter(|_| rest.is_none());
-        let wanted = Wanted { columns, filter, limit, ..Wanted::default() };
+        let is_divided = state.config().get_extension::<Divided>().is_some();
+        let wanted = Wanted { columns, filter, limit, is_divided, ..Wanted::default() };
         let threads = state.config().target_partitions();
         let scan = ScanExec::new(&self.name, Arc::clone(&self.rows), wanted, threads).map_err(inside)?;
         let Some(rest) = rest else { return Ok(Arc::new(scan)) };

@@ -165,7 +165,23 @@ impl Engine {
             parameters: parameters.clone(),
             explain,
             cancel: Cancel::new(),
+            elsewhere: None,
         }
+    }
+
+    /// Plans a question whose work is divided into so many partitions, which other processes do.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn plan_elsewhere(
+        &self,
+        question: &str,
+        parameters: &Parameters,
+        partitions: usize,
+        go_on: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<(Runnable, Arc<Catalog>, Arc<Workers>)> {
+        let planning = Planning { elsewhere: Some(partitions), ..self.planning(question, parameters, false) };
+        let handle = self.workers.handle().clone();
+        let runnable = self.workers.do_while(move || planning.physical(&handle), go_on)?;
+        Ok((runnable, Arc::clone(&self.catalog), Arc::clone(&self.workers)))
     }
 
     fn run(&self, planning: Planning, go_on: &mut dyn FnMut() -> Result<()>) -> Result<Answer> {

@@ -92,15 +92,55 @@ pub(crate) fn checked(left: Expr, op: Operator, right: Expr, is_decimal: bool) -
     };
     operators.push(op);
     args.push(right);
-    let signs: Vec<String> = operators.iter().map(ToString::to_string).collect();
-    let name = format!("checked {}", signs.join(" "));
-    let signature = Signature::any(args.len(), Volatility::Immutable);
-    ScalarUDF::from(Checked { operators, is_decimal, name, signature }).call(args)
+    ScalarUDF::from(Checked::of(operators, is_decimal)).call(args)
+}
+
+impl Checked {
+    fn of(operators: Vec<Operator>, is_decimal: bool) -> Self {
+        let signs: Vec<String> = operators.iter().map(ToString::to_string).collect();
+        let name = format!("checked {}", signs.join(" "));
+        let signature = Signature::any(operators.len() + 1, Volatility::Immutable);
+        Checked { operators, is_decimal, name, signature }
+    }
 }
 
 fn chain(function: &Arc<ScalarUDF>) -> Option<&Checked> {
     let any: &dyn std::any::Any = function.inner().as_ref();
     any.downcast_ref::<Checked>()
+}
+
+/// The operators that chains have.
+#[cfg(feature = "distributed")]
+const CHAINED: [Operator; 5] =
+    [Operator::Plus, Operator::Minus, Operator::Multiply, Operator::Divide, Operator::Modulo];
+
+/// A chain as text: `int + -`. Nothing for other functions.
+#[cfg(feature = "distributed")]
+pub(crate) fn chain_to_text(function: &ScalarUDF) -> Option<String> {
+    let any: &dyn std::any::Any = function.inner().as_ref();
+    let chain = any.downcast_ref::<Checked>()?;
+    let signs: Vec<String> = chain.operators.iter().map(ToString::to_string).collect();
+    Some(format!("{} {}", if chain.is_decimal { "decimal" } else { "int" }, signs.join(" ")))
+}
+
+/// The chain of such a text.
+#[cfg(feature = "distributed")]
+pub(crate) fn chain_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
+    let (kind, signs) = text.split_once(' ')?;
+    let is_decimal = match kind {
+        "decimal" => true,
+        "int" => false,
+        _ => return None,
+    };
+    let operator = |sign: &str| CHAINED.iter().copied().find(|one| one.to_string() == sign);
+    let operators = signs.split(' ').map(operator).collect::<Option<Vec<_>>>()?;
+    Some(Arc::new(ScalarUDF::from(Checked::of(operators, is_decimal))))
+}
+
+/// The functions whose names say all that they do.
+#[cfg(feature = "distributed")]
+pub(crate) fn all() -> [Arc<ScalarUDF>; 5] {
+    [&NEGATE, &ZERO, &NANOSECONDS, &NEAREST, &BEGIN].map(|function| Arc::clone(function))
 }
 
 /// The first operand of such a chain of integers, which has its type.
@@ -415,6 +455,17 @@ fn nanoseconds(array: &ArrayRef) -> Result<ArrayRef> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "distributed")]
+    #[test]
+    fn chains_come_back_from_their_texts() {
+        for (operators, is_decimal) in [(vec![Operator::Plus], false), (CHAINED.to_vec(), true)] {
+            let chain = ScalarUDF::from(Checked::of(operators, is_decimal));
+            let back = chain_to_text(&chain).and_then(|text| chain_of_text(&text));
+            assert_eq!(back.as_deref(), Some(&chain));
+        }
+        assert!(chain_of_text("int ^").is_none() && chain_to_text(&NEGATE).is_none());
+    }
 
     #[test]
     fn months_begin_with_days() {

@@ -8,6 +8,8 @@ mod catalog;
 mod columns;
 mod dialect;
 mod direct;
+#[cfg(feature = "distributed")]
+pub mod distributed;
 mod doubles;
 mod engine;
 mod errors;

@@ -28,7 +28,14 @@ pub(crate) struct Wanted {
     pub dynamic: Option<DynamicFilter>,
     /// The most rows that are wanted.
     pub limit: Option<usize>,
+    /// Whether they are read by other processes, a part here and a part there: then they are scanned, as the choice of a look-up depends on what a process has
+    /// read before, and every process has to divide the table into the same parts.
+    pub is_divided: bool,
 }
+
+/// Marks sessions whose scans are divided among processes.
+#[derive(Debug)]
+pub(crate) struct Divided;
 
 impl Wanted {
     /// Everything that is known of the rows.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, TimeUnit};
 use datafusion::common::Result as EngineResult;
+use datafusion::config::ConfigOptions;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -32,6 +33,7 @@ use crate::graph_table;
 use crate::labels::Labels;
 use crate::merged::merge;
 use crate::parameters::Parameters;
+use crate::parts::Divided;
 use crate::prepared::prepared;
 use crate::resolve::resolve;
 use crate::spelling::respell;
@@ -55,6 +57,8 @@ pub(crate) struct Planning {
     pub explain: bool,
     /// Ends what is read for the plan.
     pub cancel: Cancel,
+    /// Into how many partitions work is divided, where other processes do it.
+    pub elsewhere: Option<usize>,
 }
 
 /// A plan of the engine.
@@ -136,12 +140,18 @@ impl Planning {
             .with_default_catalog_and_schema(CATALOG, catalog.schemas().first().map_or("graph", String::as_str))
             .with_information_schema(true)
             .with_sort_spill_reservation_bytes(reserved);
+        if self.elsewhere.is_some() {
+            config = config.with_extension(Arc::new(Divided));
+        }
         let options = config.options_mut();
         // Names have the spelling of what they match.
         options.sql_parser.enable_ident_normalization = false;
         options.sql_parser.map_string_types_to_utf8view = false;
         // Numerals keep their digits until it is known what they stand beside.
         options.sql_parser.parse_float_as_decimal = true;
+        if let Some(partitions) = self.elsewhere {
+            elsewhere(options, partitions);
+        }
         options.optimizer.hash_join_inlist_pushdown_max_distinct_values = MOST_KEYS;
         options.optimizer.hash_join_inlist_pushdown_max_size = MOST_KEY_BYTES;
         let top = NonZeroUsize::MIN.saturating_add(2);
@@ -164,6 +174,18 @@ impl Planning {
         state.mark_start_execution();
         Ok(state)
     }
+}
+
+/// Plans whose stages run in several processes have nothing that operators tell each other while they run: no filters that become narrower, no values of
+/// subqueries; and no partitions that only threads of one process would need.
+fn elsewhere(options: &mut ConfigOptions, partitions: usize) {
+    options.execution.target_partitions = partitions.max(1);
+    options.optimizer.enable_round_robin_repartition = false;
+    options.optimizer.enable_dynamic_filter_pushdown = false;
+    options.optimizer.enable_join_dynamic_filter_pushdown = false;
+    options.optimizer.enable_topk_dynamic_filter_pushdown = false;
+    options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+    options.optimizer.enable_physical_uncorrelated_scalar_subquery = false;
 }
 
 /// Types of SQL that are others in the engine.

@@ -135,12 +135,52 @@ impl ScanExec {
         }
     }
 
-    fn partitions(&self) -> usize {
+    /// The number of partitions: the part `n` is read by the partition `n % partitions`.
+    pub fn partitions(&self) -> usize {
         self.properties.partitioning.partition_count()
     }
 }
 
-fn properties(schema: &SchemaRef, partitions: usize) -> Arc<PlanProperties> {
+#[cfg(feature = "distributed")]
+impl ScanExec {
+    /// The name of its table.
+    pub fn table(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it reads.
+    pub fn rows(&self) -> &Arc<dyn Rows> {
+        &self.rows
+    }
+
+    /// What it reads.
+    pub fn wanted(&self) -> &Wanted {
+        &self.wanted
+    }
+
+    /// The number of parts.
+    ///
+    /// # Errors
+    /// If metadata cannot be read.
+    pub fn parts(&self) -> Result<usize> {
+        let state = self.runs.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &state.planned {
+            Some(planned) => Ok(planned.len()),
+            None => self.rows.parts(&self.wanted).map(|parts| parts.len()),
+        }
+    }
+
+    /// About how many rows it reads, if that is known.
+    pub fn estimated_rows(&self) -> Option<usize> {
+        let fraction = self.wanted.filter.as_ref().map(|filter| self.rows.fraction(filter));
+        let statistics = self.rows.statistics();
+        let narrowed = estimate::narrowed(&statistics, &self.wanted.columns, fraction, self.wanted.limit);
+        narrowed.num_rows.get_value().copied()
+    }
+}
+
+/// What the engine knows of a scan of so many partitions.
+pub(crate) fn properties(schema: &SchemaRef, partitions: usize) -> Arc<PlanProperties> {
     Arc::new(PlanProperties::new(
         EquivalenceProperties::new(Arc::clone(schema)),
         Partitioning::UnknownPartitioning(partitions),

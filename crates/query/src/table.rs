@@ -73,8 +73,9 @@ impl GraphTable {
         }
     }
 
-    fn look_up(&self, condition: Option<&Predicate>) -> Result<Option<LookUp>> {
-        let Some(condition) = condition else { return Ok(None) };
+    fn look_up(&self, wanted: &Wanted) -> Result<Option<LookUp>> {
+        let condition = wanted.condition().filter(|_| !wanted.is_divided);
+        let Some(condition) = &condition else { return Ok(None) };
         choose(self.dataset()?, &self.name, &self.columns, self.rows, &|column| self.per_key(column), condition)
     }
 }
@@ -128,7 +129,7 @@ impl Rows for GraphTable {
             )));
         }
         let condition = wanted.condition();
-        let found = self.look_up(condition.as_ref())?;
+        let found = self.look_up(wanted)?;
         let is_found = found.is_some();
         let filter = match found {
             Some(LookUp { column, keys, rest }) => {
@@ -161,7 +162,7 @@ impl Rows for GraphTable {
     }
 
     fn way(&self, wanted: &Wanted) -> String {
-        match self.look_up(wanted.condition().as_ref()) {
+        match self.look_up(wanted) {
             Ok(Some(found)) => format!("look-up of {} keys in {}", found.keys.len(), found.column),
             _ => "scan".to_owned(),
         }

@@ -1,0 +1,41 @@
+//! Functions of ours in plans that travel: those that the registry of [`session_state`] does not have by name.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::logical_expr::ScalarUDF;
+use datafusion::prelude::SessionConfig;
+
+use crate::{aggregates, bounded, functions};
+
+/// The text of a function that is made for a question, and is in no registry.
+pub fn function_to_text(function: &ScalarUDF) -> Option<String> {
+    functions::chain_to_text(function)
+}
+
+/// The function of such a text.
+pub fn function_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
+    functions::chain_of_text(text)
+}
+
+/// A session with the functions of questions: the engine's, those of ours that stand in their place, and those of ours that plans use. Functions whose
+/// results may be of any size make at most so many bytes.
+///
+/// # Errors
+/// If a function cannot be registered.
+pub fn session_state(config: SessionConfig, most: usize) -> Result<SessionState> {
+    let mut state = SessionStateBuilder::new().with_config(config).with_default_features().build();
+    register(&mut state, most)?;
+    Ok(state)
+}
+
+fn register(state: &mut SessionState, most: usize) -> Result<()> {
+    aggregates::register(state)?;
+    bounded::register(state, most)?;
+    for function in functions::all() {
+        state.register_udf(function)?;
+    }
+    Ok(())
+}

@@ -9,7 +9,7 @@ use isomorph_error::Error;
 use isomorph_model::faces::Object;
 use sha2::{Digest, Sha256};
 
-use isomorph_model::ntriples::push_triple;
+use isomorph_model::ntriples::{push_object, push_term, push_triple};
 
 /// The id of a triple: the SHA-256 of its line of canonical N-Triples, line feed included. The graph is not part of it.
 ///
@@ -27,6 +27,11 @@ impl TripleId {
     pub(crate) fn with(line: &mut String, subject: &str, predicate: &str, object: &Object<'_>) -> Self {
         line.clear();
         push_triple(line, subject, predicate, object);
+        TripleId::of_line(line)
+    }
+
+    /// The same for a triple whose line is written up to its full stop.
+    fn of_line(line: &mut String) -> Self {
         line.push_str(".\n");
         TripleId(Sha256::digest(line.as_bytes()).into())
     }
@@ -39,13 +44,14 @@ impl TripleId {
         iri
     }
 
-    /// Appends its digits. Called for each quoted triple, so digits are written one by one, without formatting.
+    /// Appends its digits. Called for each quoted triple, so digits are written without formatting.
     fn push_hex(&self, out: &mut String) {
-        let digit = |half: u8| char::from(if half < 10 { b'0' + half } else { b'a' - 10 + half });
-        for byte in self.0 {
-            out.push(digit(byte >> 4));
-            out.push(digit(byte & 15));
+        let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' - 10 + half };
+        let mut digits = [0; 2 * 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
         }
+        out.push_str(std::str::from_utf8(&digits).unwrap_or_default());
     }
 
     /// The other IRI that foreign stores use for it: a name of RFC 6920, without an authority.
@@ -60,7 +66,7 @@ impl TripleId {
     /// term were read as the triple.
     pub fn of_term(iri: &str) -> Option<Self> {
         match iri.strip_prefix(URN) {
-            Some(hex) => TripleId::of_hex(hex).filter(|_| !hex.bytes().any(|byte| byte.is_ascii_uppercase())),
+            Some(hex) => TripleId::of_digits(hex, &LOWER),
             None => TripleId::of_base64(iri.strip_prefix(NI)?),
         }
     }
@@ -75,26 +81,21 @@ impl TripleId {
         if authority.contains(['/', '?']) { None } else { TripleId::of_base64(value) }
     }
 
+    /// Parses digits of either case.
     fn of_hex(hex: &str) -> Option<Self> {
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            b'A'..=b'F' => byte - b'A' + 10,
-            _ => u8::MAX,
-        };
-        let mut id = [0; 32];
-        if hex.len() != 2 * id.len() {
-            return None;
+        TripleId::of_digits(hex, &ANY_CASE)
+    }
+
+    /// Parses digits with these values. Called for each term that may be an id, so a wrong digit is noticed at the end.
+    fn of_digits(hex: &str, values: &[u8; 256]) -> Option<Self> {
+        let hex: &[u8; 64] = hex.as_bytes().try_into().ok()?;
+        let (mut id, mut wrong) = ([0; 32], 0);
+        for (byte, pair) in id.iter_mut().zip(hex.as_chunks::<2>().0) {
+            let [high, low] = pair.map(|digit| values[usize::from(digit)]);
+            wrong |= high | low;
+            *byte = high << 4 | low & 15;
         }
-        for (byte, pair) in id.iter_mut().zip(hex.as_bytes().chunks(2)) {
-            let [high, low] = pair else { return None };
-            let (high, low) = (digit(*high), digit(*low));
-            if high > 15 || low > 15 {
-                return None;
-            }
-            *byte = high << 4 | low;
-        }
-        Some(TripleId(id))
+        (wrong < 16).then_some(TripleId(id))
     }
 
     fn of_base64(text: &str) -> Option<Self> {
@@ -104,6 +105,57 @@ impl TripleId {
             return None;
         }
         bytes.first_chunk().copied().map(TripleId)
+    }
+}
+
+/// The values of hexadecimal digits, by byte; 255 for all other bytes.
+const fn values(upper: bool) -> [u8; 256] {
+    let mut values = [u8::MAX; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[b"0123456789abcdef"[value as usize] as usize] = value;
+        if upper {
+            values[b"0123456789ABCDEF"[value as usize] as usize] = value;
+        }
+        value += 1;
+    }
+    values
+}
+
+/// Those of lower case, and of either case.
+const LOWER: [u8; 256] = values(false);
+const ANY_CASE: [u8; 256] = values(true);
+
+/// Makes the ids of triples of one predicate, which often have the same subject.
+pub(crate) struct Identifier {
+    predicate: String,
+    line: String,
+    /// The end of subject and predicate in the line.
+    start: usize,
+}
+
+impl Identifier {
+    pub(crate) fn new(predicate: &str) -> Self {
+        let mut text = String::from(" ");
+        push_term(&mut text, predicate);
+        text.push(' ');
+        Identifier { predicate: text, line: String::new(), start: 0 }
+    }
+
+    /// The id of the triple with this object. `subject` is `None` if it is that of the call before.
+    pub(crate) fn id(&mut self, subject: Option<&str>, object: &Object<'_>) -> TripleId {
+        match subject {
+            None => self.line.truncate(self.start),
+            Some(subject) => {
+                self.line.clear();
+                push_term(&mut self.line, subject);
+                self.line.push_str(&self.predicate);
+                self.start = self.line.len();
+            }
+        }
+        push_object(&mut self.line, object);
+        self.line.push(' ');
+        TripleId::of_line(&mut self.line)
     }
 }
 
@@ -147,6 +199,25 @@ mod tests {
 
     /// The test vector of R31.
     const HEX: &str = "bea6dbc5d93a3b69e7111bc2188c91db89606697db912846098af9d89fa98843";
+
+    #[test]
+    fn ids_of_a_predicate_are_those_of_its_triples() {
+        let objects = [
+            Object::Term("urn:o"),
+            Object::Term("_:o"),
+            Object::plain("5", "http://www.w3.org/2001/XMLSchema#integer"),
+            Object::Literal { lexical: "a\n\"", datatype: "", language: Some("EN"), direction: Some("ltr") },
+        ];
+        for predicate in ["urn:p", "urn:p<q>"] {
+            let mut ids = Identifier::new(predicate);
+            for subject in ["urn:s", "_:longer", "urn:<", "urn:s"] {
+                for (at, object) in objects.iter().enumerate() {
+                    let id = ids.id((at == 0).then_some(subject), object);
+                    assert_eq!(id, TripleId::of(subject, predicate, object), "{subject} {predicate} {object:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn ids_are_given_in_three_ways_and_stand_in_two() {

@@ -10,7 +10,7 @@ use twox_hash::XxHash64;
 use super::encode::{Namespaces, Row};
 use super::{prefixes, uuid};
 use crate::bloom::{self, Bloom};
-use crate::id::TripleId;
+use crate::id::Identifier;
 use crate::id_index;
 use crate::index_file::{self, ENDING, Of, SMALL, SparseBuilder};
 use crate::read::Order;
@@ -78,6 +78,8 @@ pub(crate) struct FileWriter<'a> {
     /// Another graph with the same triples of the same predicate: it gets the same files.
     twin: Option<&'a Partition<'a>>,
     order: Order,
+    /// Makes the ids of the triples, if they are wanted: a look-up by id reads one order only.
+    identifier: Option<Identifier>,
     making: Making,
     held: Reservation,
     done: Vec<DataFile>,
@@ -100,7 +102,6 @@ struct Making {
     /// Hashes of the ids of triples, for their filter, and their first bytes.
     ids: Vec<u64>,
     id_begins: Vec<u32>,
-    line: String,
 }
 
 /// The maximum of the expanded texts of one file, in bytes, except for a single larger record: so all counts in its
@@ -128,7 +129,9 @@ impl<'a> FileWriter<'a> {
     ) -> Result<Self> {
         let held = budget.reserve(0)?;
         let (making, done, done_of_twin) = Default::default();
-        Ok(FileWriter { staging, partition, twin: None, order, making, held, done, done_of_twin })
+        let wants_ids = partition.id_filters && order == Order::Subject;
+        let identifier = wants_ids.then(|| Identifier::new(partition.predicate));
+        Ok(FileWriter { staging, partition, twin: None, order, identifier, making, held, done, done_of_twin })
     }
 
     /// The same for two graphs that have the same triples of one predicate: quoted triples often equal asserted ones.
@@ -150,16 +153,16 @@ impl<'a> FileWriter<'a> {
             self.held.grow((needed - self.held.bytes()).max(HELD_STEP.min(self.partition.file_bytes)))?;
         }
         let first = if self.order == Order::Subject { row.subject } else { row.object };
-        if making.rows == 0 || first != making.highest {
+        let is_new = making.rows == 0 || first != making.highest;
+        if is_new {
             making.keys.push(bloom::hash(first.as_bytes()));
             if making.rows == 0 {
                 first.clone_into(&mut making.lowest);
             }
             first.clone_into(&mut making.highest);
         }
-        // A look-up by id reads one order only.
-        if self.partition.id_filters && self.order == Order::Subject {
-            let id = TripleId::with(&mut making.line, row.subject, self.partition.predicate, &row.as_object());
+        if let Some(identifier) = &mut self.identifier {
+            let id = identifier.id(is_new.then_some(row.subject), &row.as_object());
             making.ids.push(bloom::hash(&id.0));
             making.id_begins.push(id_index::prefix(&id));
         }
@@ -236,7 +239,7 @@ impl<'a> FileWriter<'a> {
         hasher.write(&bytes);
         write(&bytes)?;
         let checksum = hasher.finish();
-        let ids = self.partition.id_filters && self.order == Order::Subject;
+        let ids = self.identifier.is_some();
         let file = DataFile {
             is_inverse: self.order == Order::Object,
             triple_count: making.rows,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::{StringBuilder, UInt32Builder};
 use arrow_array::{Array, ArrayRef, StringArray, StructArray};
+use foldhash::quality::RandomState;
 use isomorph_error::Result;
 use isomorph_model::batch::ValueBatch;
 use isomorph_model::faces::{Object, Quad, literal_fields};
@@ -28,7 +29,7 @@ pub struct Collectors {
     wanted: Wanted,
     edges: Edges,
     /// Value tables by predicate.
-    tables: HashMap<String, usize>,
+    tables: HashMap<String, usize, RandomState>,
     /// Sorted, so that the order of batches is the same in every run.
     values: BTreeMap<usize, Values>,
     bytes: usize,
@@ -103,7 +104,7 @@ struct Edges {
     objects: StringBuilder,
     graphs: StringBuilder,
     relations: UInt32Builder,
-    numbers: HashMap<String, u32>,
+    numbers: HashMap<String, u32, RandomState>,
     names: Vec<String>,
     rows: usize,
 }
@@ -115,7 +116,7 @@ impl Default for Edges {
             objects: texts(),
             graphs: texts(),
             relations: UInt32Builder::with_capacity(0),
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             names: Vec::new(),
             rows: 0,
         }

@@ -6,17 +6,30 @@ use std::io::Write;
 
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::{Object, Quad};
-use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
+use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile, parallel};
 
 /// Hashes are partitioned by their first byte.
 const PARTS: usize = 256;
 
 /// Number of hashes of a partition that are collected before they are written, and the size of each in bytes.
 const AT_ONCE: usize = 4 << 10;
-const WIDTH: usize = size_of::<u128>();
+const WIDTH: usize = size_of::<Entry>();
 
 /// Size of a set for one hash, in bytes.
 const EACH: u64 = 48;
+
+/// Size of a position, in bytes.
+const PLACE: u64 = size_of::<u64>() as u64;
+
+/// Stands for an unknown position.
+pub(super) const UNKNOWN: u64 = u64::MAX;
+
+/// The two halves of a hash, and the position of its quad.
+type Entry = [u64; 3];
+
+fn hash_of([high, low, _]: &Entry) -> u128 {
+    u128::from(*high) << 64 | u128::from(*low)
+}
 
 /// Hashes quads with two random keys, so that nobody can construct two quads with the same hash.
 #[derive(Clone, Default)]
@@ -48,10 +61,10 @@ impl Keys {
     }
 }
 
-/// Collects the hashes of all quads, 16 bytes each: in memory, then in temporary files.
+/// Collects the hashes of all quads and their positions, 24 bytes each: in memory, then in temporary files.
 pub(super) struct Gather {
     keys: Keys,
-    parts: Vec<Vec<u128>>,
+    parts: Vec<Vec<Entry>>,
     files: Vec<ScratchFile>,
     memory: Reservation,
     /// Number of hashes for which memory was reserved, and number of hashes in it.
@@ -80,8 +93,9 @@ impl Gather {
         &self.keys
     }
 
-    /// Adds the hash of a quad.
-    pub(super) fn push(&mut self, hash: u128) -> Result<()> {
+    /// Adds the hash of a quad and its position: a number that is higher for later quads, or [`UNKNOWN`].
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves of the hash")]
+    pub(super) fn push(&mut self, hash: u128, position: u64) -> Result<()> {
         if self.held == self.room {
             // Vectors double, so up to half of their memory may be unused.
             let more = (PARTS * AT_ONCE) as u64;
@@ -98,7 +112,7 @@ impl Gather {
         }
         let part = (hash >> 120) as usize;
         if let Some(part) = self.parts.get_mut(part) {
-            part.push(hash);
+            part.push([(hash >> 64) as u64, hash as u64, position]);
         }
         self.held += 1;
         Ok(())
@@ -110,7 +124,7 @@ impl Gather {
             self.files = (0..PARTS).map(|_| scratch.create()).collect::<Result<_>>()?;
         }
         for (part, file) in self.parts.iter_mut().zip(&mut self.files) {
-            let bytes: Vec<u8> = part.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+            let bytes: Vec<u8> = part.iter().flatten().flat_map(|number| number.to_le_bytes()).collect();
             file.write_all(&bytes)?;
             part.clear();
         }
@@ -118,37 +132,49 @@ impl Gather {
         Ok(())
     }
 
-    /// Finds the hashes that occur more than once.
-    pub(super) fn finish(mut self) -> Result<Distinct> {
-        let mut distinct =
-            Distinct { keys: self.keys.clone(), repeated: HashSet::new(), surplus: 0, memory: self.budget.reserve(0)? };
+    /// Finds the hashes that occur more than once, on this number of threads.
+    pub(super) fn finish(mut self, threads: usize) -> Result<Distinct> {
+        let mut distinct = Distinct {
+            keys: self.keys.clone(),
+            repeated: HashSet::new(),
+            surplus: 0,
+            again: Some(Vec::new()),
+            memory: self.budget.reserve(0)?,
+        };
         if !self.files.is_empty() {
             self.spill()?;
             self.parts.iter_mut().for_each(|part| *part = Vec::new());
             self.memory.shrink(self.memory.bytes());
         }
-        for at in 0..PARTS {
-            let mut hashes = std::mem::take(&mut self.parts[at]);
+        let parts = std::mem::take(&mut self.parts);
+        if self.files.is_empty() {
+            let repeated = parallel::map(threads, parts, |mut entries| {
+                entries.sort_unstable();
+                repeated(&entries).flatten().copied().collect::<Vec<Entry>>()
+            });
+            repeated.iter().try_for_each(|entries| distinct.add(entries))?;
+        }
+        for file in &self.files {
             let mut memory = self.budget.reserve(0)?;
-            if let Some(file) = self.files.get(at) {
-                memory.grow(file.size().saturating_mul(2))?;
-                let bytes = file.read_at(0..file.size())?;
-                // Chunks have the size of a hash, so none is missed.
-                hashes = bytes
-                    .chunks_exact(WIDTH)
-                    .filter_map(|hash| Some(u128::from_le_bytes(hash.try_into().ok()?)))
-                    .collect();
-            }
-            hashes.sort_unstable();
-            for same in hashes.chunk_by(|one, other| one == other).filter(|same| same.len() > 1) {
-                distinct.surplus += same.len() as u64 - 1;
-                if distinct.repeated.insert(same[0]) {
-                    distinct.memory.grow(EACH)?;
-                }
-            }
+            memory.grow(file.size().saturating_mul(2))?;
+            let bytes = file.read_at(0..file.size())?;
+            // Chunks have the size of an entry, so none is missed.
+            let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+            let entries = bytes.as_chunks::<8>().0.as_chunks::<3>().0;
+            let mut entries: Vec<Entry> = entries.iter().map(|entry| entry.each_ref().map(number)).collect();
+            entries.sort_unstable();
+            distinct.add(&entries)?;
+        }
+        if let Some(again) = &mut distinct.again {
+            again.sort_unstable();
         }
         Ok(distinct)
     }
+}
+
+/// The entries of each hash that occurs more than once, in the order of positions.
+fn repeated(sorted: &[Entry]) -> impl Iterator<Item = &[Entry]> {
+    sorted.chunk_by(|one, other| one[..2] == other[..2]).filter(|same| same.len() > 1)
 }
 
 /// The quads that occur more than once.
@@ -156,10 +182,36 @@ pub(super) struct Distinct {
     keys: Keys,
     repeated: HashSet<u128>,
     surplus: u64,
+    /// Positions of quads that are duplicates of earlier ones, ascending; `None` if one is unknown.
+    again: Option<Vec<u64>>,
     memory: Reservation,
 }
 
 impl Distinct {
+    /// Adds the sorted entries of some hashes.
+    fn add(&mut self, entries: &[Entry]) -> Result<()> {
+        for same in repeated(entries) {
+            self.surplus += same.len() as u64 - 1;
+            self.memory.grow(EACH)?;
+            self.repeated.extend(same.first().map(hash_of));
+            let mut positions = same.iter().map(|[.., position]| *position);
+            let is_known = positions.clone().all(|position| position != UNKNOWN);
+            match &mut self.again {
+                Some(again) if is_known && self.memory.try_grow(PLACE * (same.len() as u64 - 1)) => {
+                    positions.next();
+                    again.extend(positions);
+                }
+                again => *again = None,
+            }
+        }
+        Ok(())
+    }
+
+    /// The positions of quads that are duplicates of earlier ones, ascending; `None` if one is unknown.
+    pub(super) fn again(&self) -> Option<&[u64]> {
+        self.again.as_deref()
+    }
+
     /// Number of quads that are duplicates of earlier ones.
     pub(super) fn surplus(&self) -> u64 {
         self.surplus
@@ -202,6 +254,7 @@ mod tests {
 
     /// A number of quads of which every third occurs again later, with this budget.
     fn surplus(count: u64, budget: u64) -> (u64, u64) {
+        let numbered: Vec<u64> = (0..count.div_ceil(3)).map(|number| count + number).collect();
         let budget = Budget::new(budget);
         let mut gather = Gather::new(&budget, None).unwrap();
         let subjects: Vec<String> = (0..count).map(|n| format!("urn:s{n}")).collect();
@@ -209,8 +262,12 @@ mod tests {
         let all: Vec<&String> = subjects.iter().chain(again).collect();
         let quad = |subject| Quad { subject, predicate: "urn:p", object: Object::Term("urn:o"), graph: None };
         let keys = gather.keys().clone();
-        all.iter().for_each(|subject| gather.push(keys.hash(&quad(subject), &mut Vec::new())).unwrap());
-        let distinct = gather.finish().unwrap();
+        // In another order than that of their positions.
+        for (position, subject) in (0..).zip(&all).rev() {
+            gather.push(keys.hash(&quad(subject), &mut Vec::new()), position).unwrap();
+        }
+        let distinct = gather.finish(2).unwrap();
+        assert_eq!(distinct.again(), Some(numbered.as_slice()));
         let mut once = distinct.once(&budget).unwrap();
         (distinct.surplus(), all.iter().filter(|subject| once.is_new(&quad(subject))).count() as u64)
     }
@@ -237,7 +294,7 @@ mod tests {
             quad,
         ];
         let keys = gather.keys().clone();
-        others.iter().for_each(|quad| gather.push(keys.hash(quad, &mut Vec::new())).unwrap());
-        assert_eq!(gather.finish().unwrap().surplus(), 0);
+        others.iter().for_each(|quad| gather.push(keys.hash(quad, &mut Vec::new()), UNKNOWN).unwrap());
+        assert_eq!(gather.finish(1).unwrap().surplus(), 0);
     }
 }

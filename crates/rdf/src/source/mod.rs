@@ -4,8 +4,10 @@ mod batches;
 mod distinct;
 mod parts;
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::quality::RandomState;
 use isomorph_error::{Findings, Result};
 use isomorph_model::faces::{Object, Quad, description};
 use isomorph_model::{About, Batch, EdgeOrder, Graph, Part, Request, Source, Tables, part};
@@ -14,14 +16,18 @@ use isomorph_storage::{Location, Scratch};
 
 pub use self::batches::Collectors;
 use self::batches::Wanted;
-use self::distinct::{Distinct, Gather};
+use self::distinct::{Distinct, Gather, UNKNOWN};
+use self::parts::{Again, Numbered};
 use crate::{Packing, Piece, ReadOptions, Reading, Syntax, Text};
 
 /// Batches of a text that may wait for their consumer.
 const AHEAD: usize = 2;
 
-/// Number of hashes that a thread collects before it passes them on.
+/// Number of hashes that a thread collects before it passes them on, if their positions are not known later.
 const HASHES: usize = 1 << 10;
+
+/// The same if they are: there are fewer in a piece of a text, unless it was skipped.
+const HASHES_OF_PIECES: usize = 1 << 20;
 
 /// How a text is opened as a graph.
 #[derive(Debug, Clone, Default)]
@@ -60,12 +66,19 @@ struct Once {
     text: Text,
     options: ReadOptions,
     distinct: Distinct,
-    /// All pieces of the text, if they can be read independently, with the number of lines before each.
-    pieces: Vec<(Piece, u64)>,
+    /// All pieces of the text, if they can be read independently.
+    pieces: Vec<Numbered>,
+    /// The numbers of quads that are duplicates of earlier ones, if there are pieces.
+    again: Vec<u64>,
 }
 
 impl Once {
     fn quads(&self, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        if !self.pieces.is_empty() {
+            let mut again = Again::from(&self.again, 0);
+            let read = self.text.read(&self.options, &mut |quad| if again.next() { Ok(()) } else { take(quad) });
+            return read.map(|_| ());
+        }
         let mut once = self.distinct.once(&self.options.budget)?;
         self.text.read(&self.options, &mut |quad| if once.is_new(&quad) { take(quad) } else { Ok(()) }).map(|_| ())
     }
@@ -82,13 +95,23 @@ impl RdfText {
         let gather = Gather::new(&options.read.budget, options.scratch.as_ref())?;
         let keys = gather.keys().clone();
         let gather = Mutex::new(gather);
-        let gathered = |hashes: &mut Vec<u128>| {
+        // The last hashes may belong to a piece.
+        let gathered = |hashes: &mut Vec<u128>, piece: Option<&Piece>| {
+            let count = hashes.len() as u64;
+            let (begin, before) = match piece.filter(|piece| piece.quads <= count) {
+                Some(piece) => (piece.begin, count - piece.quads),
+                None => (UNKNOWN, count),
+            };
             let mut gather = gather.lock().unwrap_or_else(PoisonError::into_inner);
-            hashes.drain(..).try_for_each(|hash| gather.push(hash))
+            (0..).zip(hashes.drain(..)).try_for_each(|(at, hash): (u64, u128)| {
+                // A quad has more than one byte, so that positions of two pieces differ.
+                gather.push(hash, at.checked_sub(before).map_or(UNKNOWN, |at| begin.saturating_add(at)))
+            })
         };
         let taker = (Survey::default(), Vec::with_capacity(HASHES), Vec::new(), Vec::new());
         let mut takers = vec![taker; options.threads.max(1)];
         let in_pieces = parts::has_pieces(&text);
+        let most = if in_pieces { HASHES_OF_PIECES } else { HASHES };
         let reading = text.read_pieces(
             &options.read,
             &[],
@@ -96,31 +119,45 @@ impl RdfText {
             &|(survey, hashes, buffer, _), quad| {
                 survey.see(&quad);
                 hashes.push(keys.hash(&quad, buffer));
-                if hashes.len() < HASHES { Ok(()) } else { gathered(hashes) }
+                if hashes.len() < most { Ok(()) } else { gathered(hashes, None) }
             },
-            &|(.., pieces), piece| {
-                pieces.extend(in_pieces.then_some(piece));
-                Ok(())
+            &|(_, hashes, _, pieces), piece| {
+                if !in_pieces {
+                    return Ok(());
+                }
+                pieces.push(piece);
+                gathered(hashes, Some(&piece))
             },
         )?;
         let (mut survey, mut pieces) = (Survey::default(), Vec::new());
         for (seen, mut hashes, _, read) in takers {
             survey.merge(seen);
-            gathered(&mut hashes)?;
+            gathered(&mut hashes, None)?;
             pieces.extend(read);
         }
-        let distinct = gather.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
+        let gather = gather.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let distinct = gather.finish(options.threads.max(1))?;
         let repeated = distinct.surplus() > 0;
         // Duplicates are one triple; counting them by kind would need another pass.
         let rows = |rows: u64| (!repeated).then_some(rows);
-        let tables = survey.literals.iter().map(|(predicate, count)| (predicate.as_str(), rows(*count)));
+        // Sorted by name, so that the description is the same in every run.
+        let literals: BTreeMap<&str, u64> =
+            survey.literals.iter().map(|(predicate, count)| (predicate.as_str(), *count)).collect();
+        let tables = literals.into_iter().map(|(predicate, count)| (predicate, rows(count)));
         let mut graph = description(rows(survey.edges), tables);
         graph.metadata.extend(reading.base.iter().map(|base| ("base".to_owned(), base.clone())));
         let prefixes = reading.prefixes.iter().map(|(name, iri)| (format!("prefix {name}"), iri.clone()));
         graph.metadata.extend(prefixes);
-        // Which of several equal statements is the first is known only if they are read in order.
-        let pieces = if repeated { Vec::new() } else { parts::of_all(pieces, text.blob().size()) };
-        let once = Arc::new(Once { text, options: options.read.clone(), distinct, pieces });
+        // Which of several equal statements is the first is known from their positions, or if they are read in order.
+        let pieces = parts::of_all(pieces, text.blob().size());
+        let (pieces, again) = match distinct.again() {
+            Some(again) => {
+                let again = parts::numbers(again, &pieces);
+                (pieces, again)
+            }
+            None => (Vec::new(), Vec::new()),
+        };
+        let once = Arc::new(Once { text, options: options.read.clone(), distinct, pieces, again });
         Ok(RdfText { once, reading, graph })
     }
 
@@ -182,8 +219,8 @@ impl RdfText {
 #[derive(Clone, Default)]
 struct Survey {
     edges: u64,
-    /// Predicates with literals, sorted by name.
-    literals: std::collections::BTreeMap<String, u64>,
+    /// Predicates with literals.
+    literals: HashMap<String, u64, RandomState>,
 }
 
 impl Survey {

@@ -178,12 +178,21 @@ fn what_others_read_is_a_good_graph() {
         write(&opened, to, &there, &ConvertOptions::default()).unwrap();
         alone(&there)
     });
-    // Lists of numbers, unchanged text, sparse features as JSON; ids with the same 64 bits; a node for the end without
+    // Lists of numbers, unchanged text, sparse features as JSON; ids as text, because one is 2^63 or more; a node for the end without
     // a line.
-    has(&graphar, &[r#""key":7"#, r#""type":0"#, r#""0":[0.5,-0.0,"NaN"]"#, r#""1":[-1,0]"#, r#""2":"seven""#]);
-    has(&graphar, &[r#""key":-1"#, r#""weight":2.0"#]);
-    has(&graphar, &[r#""key":99"#]);
-    has(&graphar, &[r#""edge":"10""#, r#""ends":[7,-1]"#, r#""1":"edge""#]);
+    has(
+        &graphar,
+        &[
+            r#""key":"7""#,
+            r#""type":0"#,
+            r#""0":[0.5,-0.0,"NaN"]"#,
+            r#""1":"[18446744073709551615,0]""#,
+            r#""2":"seven""#,
+        ],
+    );
+    has(&graphar, &[r#""key":"18446744073709551615""#, r#""weight":2.0"#]);
+    has(&graphar, &[r#""key":"99""#]);
+    has(&graphar, &[r#""edge":"10""#, r#""ends":["7","18446744073709551615"]"#, r#""1":"edge""#]);
     has(&nock, &[r#""key":"18446744073709551615""#]);
     has(&nock, &[r#""coordinates":[[0,1],[2,3],[4,5]]"#, r#""values":[7,8,9]"#]);
     has(&annnet, &[r#""key":"10:7>18446744073709551615""#, r#""relation":"10""#]);

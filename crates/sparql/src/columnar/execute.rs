@@ -136,9 +136,7 @@ impl<'g> Context<'g> {
             Node::Match { atoms, filters } => matching::run(self, atoms, filters, input, needed, out),
             Node::Values(table) => out(table.clone()),
             Node::Join(left, right) => self.join(left, right, input, needed, out),
-            Node::Union(left, right) => {
-                Ok(self.run(left, input, needed, out)? && self.run(right, input, needed, out)?)
-            }
+            Node::Union(left, right) => Ok(self.run(left, input, needed, out)? && self.run(right, input, needed, out)?),
             Node::LeftJoin(left, right, condition) => {
                 self.left_join(left, right, condition.as_ref(), input, needed, out)
             }
@@ -438,4 +436,3 @@ fn unmatched(batch: &Table, matched: &[bool], vars: Vars, out: &mut Out<'_>) -> 
         matched.iter().enumerate().filter(|(_, matched)| !**matched).map(|(row, _)| number(row)).collect();
     if rows.is_empty() { Ok(true) } else { out(batch.take(&rows, vars)) }
 }
-

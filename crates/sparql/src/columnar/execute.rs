@@ -32,6 +32,9 @@ const MOST_ROWS: usize = 1 << 31;
 /// Takes a batch; false if no more are wanted.
 pub(super) type Out<'o> = dyn FnMut(Table) -> Result<bool> + 'o;
 
+/// By the number of an order, and the terms that its rows begin with.
+type Probes<'g> = HashMap<(usize, Vec<u32>), Arc<Probe<'g>>>;
+
 /// What an evaluation has.
 pub(super) struct Context<'g> {
     pub graph: &'g TripleIndex,
@@ -45,7 +48,7 @@ pub(super) struct Context<'g> {
     pub memos: Vec<Memo>,
     pub budget: Budget,
     pub threads: usize,
-    probes: Mutex<HashMap<(usize, Vec<u32>), Arc<Probe<'g>>>>,
+    probes: Mutex<Probes<'g>>,
     held: Mutex<Vec<Reservation>>,
     refused: AtomicBool,
 }

@@ -317,7 +317,7 @@ fn in_parallel(
     };
     thread::scope(|scope| {
         for _ in 0..context.threads.min(chunks) {
-            large_stack(scope, &worker)?;
+            large_stack(scope, worker)?;
         }
         let mut taken = Ok(true);
         'chunks: for receiver in &receivers {

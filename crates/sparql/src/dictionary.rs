@@ -34,7 +34,8 @@ impl Dictionary {
     /// The memory in use, in bytes.
     pub fn memory(&self) -> u64 {
         // A slot of the table is a number and a byte of control.
-        (self.bytes.capacity() + 8 * self.ends.capacity() + 4 * self.hashes.capacity() + 6 * self.table.capacity()) as u64
+        (self.bytes.capacity() + 8 * self.ends.capacity() + 4 * self.hashes.capacity() + 6 * self.table.capacity())
+            as u64
     }
 
     /// The key of a term.

@@ -35,7 +35,8 @@ fn start<'s, T: Send + 's>(
     scope: &'s thread::Scope<'s, '_>,
     work: impl FnOnce() -> T + Send + 's,
 ) -> Result<thread::ScopedJoinHandle<'s, T>> {
-    thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).map_err(|error| {
-        Error::new(Kind::Io, format!("a thread could not be started: {error}")).caused_by(error)
-    })
+    thread::Builder::new()
+        .stack_size(STACK)
+        .spawn_scoped(scope, work)
+        .map_err(|error| Error::new(Kind::Io, format!("a thread could not be started: {error}")).caused_by(error))
 }

@@ -212,9 +212,10 @@ pub(crate) fn view(key: &[u8]) -> View<'_> {
         TYPED => rest
             .split_first_chunk::<4>()
             .and_then(|(datatype, lexical)| Some(View::Typed(u32::from_le_bytes(*datatype), text(lexical)?))),
-        LANGUAGE => rest.iter().position(|byte| *byte == 0).and_then(|end| {
-            Some(View::Language(text(rest.get(..end)?)?, text(rest.get(end + 1..)?)?))
-        }),
+        LANGUAGE => rest
+            .iter()
+            .position(|byte| *byte == 0)
+            .and_then(|end| Some(View::Language(text(rest.get(..end)?)?, text(rest.get(end + 1..)?)?))),
         _ => None,
     };
     seen.unwrap_or(View::Other)

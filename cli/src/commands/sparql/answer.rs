@@ -64,7 +64,14 @@ pub fn run(args: &SparqlArgs, formats: &Registry, console: &Console) -> Result<A
     let graph = asked::graph(args, &question, formats, &resources, console)?;
     let namespaces = args.open.namespaces.iter().cloned().collect();
     let shape = console.screen().shape();
-    let printing = Printing { args, budget: &resources.budget, format, prefixes: Prefixes::new(&namespaces), json: console.json, shape };
+    let printing = Printing {
+        args,
+        budget: &resources.budget,
+        format,
+        prefixes: Prefixes::new(&namespaces),
+        json: console.json,
+        shape,
+    };
     // What is said of a table goes to standard error: standard output has the answer and nothing else.
     let aside = Console { aside: true, ..*console };
     let mut screen = aside.screen();

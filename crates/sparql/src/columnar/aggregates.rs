@@ -42,7 +42,11 @@ enum State {
     Distinct(HashSet<u32>),
     Failed,
     /// Of a function, with the different values so far if only these count.
-    Value { seen: Option<HashSet<ExpressionTerm>>, count: i64, value: Value },
+    Value {
+        seen: Option<HashSet<ExpressionTerm>>,
+        count: i64,
+        value: Value,
+    },
 }
 
 enum Value {
@@ -342,7 +346,9 @@ fn add(left: &ExpressionTerm, right: &ExpressionTerm) -> Option<ExpressionTerm> 
         (Double(left), Float(right)) => Double(sum(*left, (*right).into())),
         (Double(left), Integer(right)) => Double(sum(*left, (*right).into())),
         (Double(left), Decimal(right)) => Double(sum(*left, (*right).into())),
-        (Integer(_), Decimal(_) | Float(_) | Double(_)) | (Decimal(_), Float(_) | Double(_)) | (Float(_), Double(_)) => {
+        (Integer(_), Decimal(_) | Float(_) | Double(_))
+        | (Decimal(_), Float(_) | Double(_))
+        | (Float(_), Double(_)) => {
             return add(right, left);
         }
         _ => return None,

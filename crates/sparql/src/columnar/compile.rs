@@ -310,9 +310,7 @@ impl Compiler<'_> {
                 }
                 Condition::Exists(node.into())
             }
-            Expression::And(left, right) => {
-                Condition::And(vec![one(self, left, scope)?, one(self, right, scope)?])
-            }
+            Expression::And(left, right) => Condition::And(vec![one(self, left, scope)?, one(self, right, scope)?]),
             Expression::Or(left, right) if !simple => {
                 Condition::Or(vec![one(self, left, scope)?, one(self, right, scope)?])
             }

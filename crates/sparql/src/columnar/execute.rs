@@ -32,6 +32,9 @@ const MOST_ROWS: usize = 1 << 31;
 /// Takes a batch; false if no more are wanted.
 pub(super) type Out<'o> = dyn FnMut(Table) -> Result<bool> + 'o;
 
+/// By the number of an order, and the terms that its rows begin with.
+type Probes<'g> = HashMap<(usize, Vec<u32>), Arc<Probe<'g>>>;
+
 /// What an evaluation has.
 pub(super) struct Context<'g> {
     pub graph: &'g TripleIndex,
@@ -45,7 +48,7 @@ pub(super) struct Context<'g> {
     pub memos: Vec<Memo>,
     pub budget: Budget,
     pub threads: usize,
-    probes: Mutex<HashMap<(usize, Vec<u32>), Arc<Probe<'g>>>>,
+    probes: Mutex<Probes<'g>>,
     held: Mutex<Vec<Reservation>>,
     refused: AtomicBool,
 }
@@ -136,9 +139,7 @@ impl<'g> Context<'g> {
             Node::Match { atoms, filters } => matching::run(self, atoms, filters, input, needed, out),
             Node::Values(table) => out(table.clone()),
             Node::Join(left, right) => self.join(left, right, input, needed, out),
-            Node::Union(left, right) => {
-                Ok(self.run(left, input, needed, out)? && self.run(right, input, needed, out)?)
-            }
+            Node::Union(left, right) => Ok(self.run(left, input, needed, out)? && self.run(right, input, needed, out)?),
             Node::LeftJoin(left, right, condition) => {
                 self.left_join(left, right, condition.as_ref(), input, needed, out)
             }
@@ -438,4 +439,3 @@ fn unmatched(batch: &Table, matched: &[bool], vars: Vars, out: &mut Out<'_>) -> 
         matched.iter().enumerate().filter(|(_, matched)| !**matched).map(|(row, _)| number(row)).collect();
     if rows.is_empty() { Ok(true) } else { out(batch.take(&rows, vars)) }
 }
-

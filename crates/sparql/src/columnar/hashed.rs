@@ -108,12 +108,7 @@ impl Built {
 
     /// Calls `take` with every row of `other` and the compatible rows here, as long as it returns true for a row. If `disjoint` is
     /// false, rows must have a variable in common.
-    fn compatible(
-        &self,
-        other: &Table,
-        disjoint: bool,
-        take: &mut dyn FnMut(u32, u32) -> Result<bool>,
-    ) -> Result<()> {
+    fn compatible(&self, other: &Table, disjoint: bool, take: &mut dyn FnMut(u32, u32) -> Result<bool>) -> Result<()> {
         for (bound, rows) in other.by_bound(self.shared) {
             for (part, (here, _)) in self.parts.iter().enumerate() {
                 let both = bound & here;

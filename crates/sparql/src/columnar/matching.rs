@@ -317,7 +317,7 @@ fn in_parallel(
     };
     thread::scope(|scope| {
         for _ in 0..context.threads.min(chunks) {
-            large_stack(scope, &worker)?;
+            large_stack(scope, worker)?;
         }
         let mut taken = Ok(true);
         'chunks: for receiver in &receivers {
@@ -381,9 +381,7 @@ fn scanned(
 /// Whether the positions of variables that a pattern has several times are equal.
 fn agrees(row: &[u32; 3], binds: &[(usize, Var)], same: Option<(usize, usize)>) -> bool {
     same.is_none_or(|(first, second)| row[first] == row[second])
-        && binds.iter().all(|(place, var)| {
-            binds.iter().all(|(other, of)| of != var || row[*place] == row[*other])
-        })
+        && binds.iter().all(|(place, var)| binds.iter().all(|(other, of)| of != var || row[*place] == row[*other]))
 }
 
 /// Tests the conditions of a step, and goes on.
@@ -413,7 +411,9 @@ fn after(context: &Context<'_>, steps: &[Step<'_, '_>], table: Table, out: &mut 
     let Some((step, rest)) = steps.split_first() else { return out(table) };
     match &step.kind {
         Kind::Nothing => tested(context, step, rest, table, out),
-        Kind::Path(atom) => context.paths(atom, &table, step.live, &mut |table| tested(context, step, rest, table, out)),
+        Kind::Path(atom) => {
+            context.paths(atom, &table, step.live, &mut |table| tested(context, step, rest, table, out))
+        }
         Kind::Triple { probe, key, rest: known, binds, same } => {
             probe.announce(table.rows, &context.budget);
             let column = |known: &Known| match known {

@@ -35,9 +35,7 @@ impl Seen<'_> {
         match self {
             Seen::Iri(iri) => NamedNode::new_unchecked(iri).into(),
             Seen::Text(text) => Literal::new_simple_literal(text).into(),
-            Seen::Language(language, text) => {
-                Literal::new_language_tagged_literal_unchecked(text, language).into()
-            }
+            Seen::Language(language, text) => Literal::new_language_tagged_literal_unchecked(text, language).into(),
             Seen::Integer(value) => Literal::from(value).into(),
             Seen::Boolean(value) => Literal::from(value).into(),
         }
@@ -168,11 +166,7 @@ pub(super) fn evaluate<'t>(expression: &'t Expression, value: &dyn Fn(&Variable)
     }
 }
 
-fn called<'t>(
-    function: &Function,
-    arguments: &'t [Expression],
-    value: &dyn Fn(&Variable) -> Found<'t>,
-) -> Found<'t> {
+fn called<'t>(function: &Function, arguments: &'t [Expression], value: &dyn Fn(&Variable) -> Found<'t>) -> Found<'t> {
     let found: fn(&str, &str) -> bool = match function {
         Function::Contains => |text, part| text.contains(part),
         Function::StrStarts => |text, part| text.starts_with(part),

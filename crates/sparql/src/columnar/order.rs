@@ -115,11 +115,7 @@ impl Context<'_> {
     }
 
     /// The different values of a column, and the place of each row's value among them.
-    fn values(
-        &self,
-        column: &[u32],
-        held: &mut isomorph::storage::Reservation,
-    ) -> Result<(Vec<u32>, Vec<Value<'_>>)> {
+    fn values(&self, column: &[u32], held: &mut isomorph::storage::Reservation) -> Result<(Vec<u32>, Vec<Value<'_>>)> {
         let (mut places, mut values, mut kind) = (HashMap::new(), Vec::new(), None);
         let mut slots = Vec::with_capacity(column.len());
         for term in column {

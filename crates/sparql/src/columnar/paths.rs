@@ -30,7 +30,8 @@ impl Context<'_> {
             Slot::Term(term) => *term,
             Slot::Var(var) => table.value(*var, row),
         };
-        let mut found = Found { table, live, subject: *subject, object: *object, rows: Vec::new(), ends: Default::default() };
+        let mut found =
+            Found { table, live, subject: *subject, object: *object, rows: Vec::new(), ends: Default::default() };
         let (mut remembered, mut size) = (Remembered::new(), 0);
         let mut open: Option<Vec<(u32, u32)>> = None;
         for row in 0..table.rows {
@@ -187,7 +188,9 @@ impl Context<'_> {
             Path::Repeated { path: inner, zero, .. } => {
                 let mut starts = Vec::new();
                 if *zero {
-                    starts.extend(self.graph.default_rows(0)?.iter().flat_map(|[subject, _, object]| [*subject, *object]));
+                    starts.extend(
+                        self.graph.default_rows(0)?.iter().flat_map(|[subject, _, object]| [*subject, *object]),
+                    );
                 } else {
                     starts.extend(self.pairs(inner)?.into_iter().map(|(start, _)| start));
                 }
@@ -231,7 +234,10 @@ impl Seen {
             if self.few.len() > FEW {
                 self.bits = vec![0; self.last as usize / 64 + 1];
                 let (bits, last) = (&mut self.bits, self.last);
-                self.few.iter().filter(|term| **term <= last).for_each(|term| bits[*term as usize / 64] |= 1 << (term % 64));
+                self.few
+                    .iter()
+                    .filter(|term| **term <= last)
+                    .for_each(|term| bits[*term as usize / 64] |= 1 << (term % 64));
             }
             return is_new;
         }

@@ -151,7 +151,10 @@ pub(super) struct SortKey {
 #[derive(Debug, Clone)]
 pub(super) enum Node {
     /// Patterns that must all match, and conditions on what they bind.
-    Match { atoms: Vec<Atom>, filters: Vec<Condition> },
+    Match {
+        atoms: Vec<Atom>,
+        filters: Vec<Condition>,
+    },
     Values(Table),
     Join(Box<Node>, Box<Node>),
     LeftJoin(Box<Node>, Box<Node>, Option<Condition>),
@@ -163,9 +166,20 @@ pub(super) enum Node {
     Distinct(Box<Node>),
     /// Repeated solutions that follow one another are one.
     Reduced(Box<Node>),
-    Slice { inner: Box<Node>, start: usize, length: Option<usize> },
-    Order { inner: Box<Node>, keys: Vec<SortKey> },
-    Group { inner: Box<Node>, keys: Vec<Var>, aggregates: Vec<(Var, Aggregate)> },
+    Slice {
+        inner: Box<Node>,
+        start: usize,
+        length: Option<usize>,
+    },
+    Order {
+        inner: Box<Node>,
+        keys: Vec<SortKey>,
+    },
+    Group {
+        inner: Box<Node>,
+        keys: Vec<Var>,
+        aggregates: Vec<(Var, Aggregate)>,
+    },
 }
 
 impl Node {

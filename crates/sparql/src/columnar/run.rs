@@ -127,11 +127,7 @@ impl Iterator for Messages {
     }
 }
 
-fn solutions<'a>(
-    context: &'a Context<'_>,
-    plan: &'a Plan,
-    messages: impl Iterator<Item = Message> + 'a,
-) -> Answer<'a> {
+fn solutions<'a>(context: &'a Context<'_>, plan: &'a Plan, messages: impl Iterator<Item = Message> + 'a) -> Answer<'a> {
     let variables: Arc<[Variable]> = plan.answer.iter().map(|(_, name)| name.clone()).collect();
     let rows = Solutions { context, plan, messages, batch: Table::default(), row: 0, ended: false };
     let failed = |error| QueryEvaluationError::Dataset(Box::new(error));

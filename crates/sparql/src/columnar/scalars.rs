@@ -273,8 +273,7 @@ impl Context<'_> {
             let quads: Vec<[Id; MOST_INPUTS]> =
                 rows.iter().map(|at| tuples[*at].map(|term| self.numbers.id(term))).collect();
             let dataset = Tuples { face: Face(self.graph), rows: quads.into() };
-            let evaluator =
-                QueryEvaluator::new().without_optimizations().with_cancellation_token(self.token.clone());
+            let evaluator = QueryEvaluator::new().without_optimizations().with_cancellation_token(self.token.clone());
             let failed = |error| failure(error, self.timeout);
             let QueryResults::Solutions(solutions) = evaluator.prepare(&query).execute(dataset).map_err(failed)? else {
                 return Err(lost());

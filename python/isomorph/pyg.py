@@ -25,7 +25,7 @@ from ._graph import Graph
 from ._imports import needed
 from ._networks import _directions
 from ._options import usage, whole
-from ._prepared import EdgeType, Feature, Features, Prepared, batches_of, by_type
+from ._prepared import EdgeType, Feature, Features, Prepared, batches_of, by_type, warn_of_hyperedges
 from ._progress import Progress
 
 if TYPE_CHECKING:
@@ -376,6 +376,7 @@ def to_pyg(
     from ._isomorph import edge_rows
     from ._progress import shown
 
+    warn_of_hyperedges(graph)
     tables = graph.tables()
     nodes = [table for table in tables if table.kind == "nodes"]
     types = [table.type or table.name for table in nodes]

@@ -15,11 +15,11 @@ use pyo3::prelude::*;
 use crate::errors::{panicked, raised};
 
 /// Time between two looks for Ctrl-C.
-const TICK: Duration = Duration::from_millis(15);
+const TICK: Duration = Duration::from_millis(10);
 
 /// Time that reading gets to end after it was cancelled, before Ctrl-C is raised all the same: together less than people notice. Its thread
 /// ends by itself at its next look.
-const GRACE: Duration = Duration::from_millis(40);
+const GRACE: Duration = Duration::from_millis(30);
 
 /// The stack of a working thread, in bytes: as much as the main thread of a program usually has.
 const STACK: usize = 8 << 20;
@@ -89,7 +89,7 @@ pub(crate) fn seconds(seconds: f64) -> Result<Duration> {
 type Outcome<T> = std::result::Result<Result<T>, Box<dyn Any + Send>>;
 
 /// Runs `work` on a thread of its own and waits for it without the interpreter's lock. Meanwhile, `progress` is called when a stage
-/// begins and about sixty times a second, with the name of the stage, the rows so far, and their total if it is known.
+/// begins and about a hundred times a second, with the name of the stage, the rows so far, and their total if it is known.
 ///
 /// # Errors
 /// The error of the work; what a signal handler or `progress` raised, which cancels the work.

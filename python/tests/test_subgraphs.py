@@ -431,3 +431,12 @@ def test_statistics_are_those_of_the_command(star: Path) -> None:
     assert isomorph.open(star).stats(relation="to") == found
     with pytest.raises(isomorph.UsageError):
         isomorph.open(star).stats(relation="from")
+
+
+def test_hyperedges_are_left_out_with_a_warning(fixtures: Path) -> None:
+    graph = isomorph.open(fixtures / "sidecars" / "multilayer" / "annnet.annnet")
+    with pytest.warns(UserWarning, match=r"hyperedges \(hyperedge, placeholder\).*left out"):
+        loader = NeighborLoader(graph, [-1, -1], nodes="node")
+    nodes = graph.nodes("node").count()
+    assert next(iter(loader)).batch_size == nodes
+    assert loader.prepared.relations["node", "edge", "node"].forward == graph.edges("edge").count()

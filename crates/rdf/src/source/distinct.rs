@@ -263,8 +263,8 @@ mod tests {
         let quad = |subject| Quad { subject, predicate: "urn:p", object: Object::Term("urn:o"), graph: None };
         let keys = gather.keys().clone();
         // In another order than that of their positions.
-        for (position, subject) in (0..).zip(&all).rev() {
-            gather.push(keys.hash(&quad(subject), &mut Vec::new()), position).unwrap();
+        for (position, subject) in all.iter().enumerate().rev() {
+            gather.push(keys.hash(&quad(subject), &mut Vec::new()), position as u64).unwrap();
         }
         let distinct = gather.finish(2).unwrap();
         assert_eq!(distinct.again(), Some(numbered.as_slice()));

@@ -135,14 +135,14 @@ fn a_long_text_of_lines_is_read_in_parts_that_say_what_the_whole_says() {
     assert_eq!((rows(&divided), rows(&whole)), (9_001, 9_001));
     // Of what is said twice the first counts, in each part; what is skipped is found by who reads from the beginning.
     let again: String = lines.lines().skip(1).step_by(7).map(|line| format!("{line}\n")).collect();
-    let text = format!("{lines}\n<urn:last> <urn:p> <urn:o> .\n{again}").repeat(2);
+    let text = format!("{lines}\n<urn:last> <urn:p> <urn:o> .\n{again}");
     let path = directory.path().join("b.nt");
     std::fs::write(&path, &text).unwrap();
+    let whole = open(directory.path(), "b.ttl", text.as_bytes());
     for threads in [1, 3] {
         let options = OpenOptions { threads, ..OpenOptions::default() };
         let twice = RdfText::open(&Location::from_path(&path), &options).unwrap();
-        let whole = open(directory.path(), "b.ttl", text.as_bytes());
-        for tables in [Tables::All, Tables::AllEdges, Tables::Rest] {
+        for tables in [Tables::All, Tables::AllEdges] {
             let ((parts, edges, values), (one, all_edges, all_values)) = (said(&twice, tables), said(&whole, tables));
             assert!(parts > 1 && one == 1, "{tables:?}");
             assert!(edges == all_edges && values == all_values, "{tables:?}");

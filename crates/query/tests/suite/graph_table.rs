@@ -42,8 +42,9 @@ fn a_graph_table_answers_as_open_cypher_does() {
             "MATCH (a:person {gender: 'female'})-[:livesIn]->(c:city) RETURN c.name, a.email, a.id",
         ),
         (
-            "(graph match (a:person)-[:knows]->{2}(b:person), (a)-[:livesIn]->(c)<-[:livesIn]-(b) columns (a.id as a, b.id as b, c.name))",
-            "MATCH (a:person)-[:knows]->()-[:knows]->(b:person) MATCH (a)-[:livesIn]->(c)<-[:livesIn]-(b) RETURN a.id, b.id, c.name",
+            "(graph match (a:person)-[:knows]->{2}(b:person), (a)-[:livesIn]->(c)<-[:livesIn]-(b) where a.id < 1100 columns (a.id as a, b.id as b, c.name))",
+            // Each in a clause of its own: edges may be the same.
+            "MATCH (a:person)-[:knows]->(x) MATCH (x)-[:knows]->(b:person) MATCH (a)-[:livesIn]->(c) MATCH (c)<-[:livesIn]-(b) WHERE a.id < 1100 RETURN a.id, b.id, c.name",
         ),
         (
             "(graph match (p:person)-[l:likes]->(q:post) where l.weight > 0.9 and p.lastName is not null columns (p.id, l.weight + 1 as w))",
@@ -56,7 +57,8 @@ fn a_graph_table_answers_as_open_cypher_does() {
     ] {
         let expected = cypher(query);
         assert!(!expected.is_empty(), "{query}");
-        assert_eq!(sorted(&engine, &format!("select * from graph_table {table} t")).unwrap(), expected, "{table}");
+        let found = sorted(&engine, &format!("select * from graph_table {table} t")).unwrap();
+        assert!(found == expected, "{table}: {} rows, expected {}", found.len(), expected.len());
     }
 }
 

@@ -40,7 +40,6 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("services", &["server"]),
     layer("the public library", &["isomorph"]),
     layer("query languages", &["cypher", "query", "sparql"]),
-    layer("queries on several machines", &["cluster"]),
     layer("programs and bindings", &["cli", "python", "conformance", "benches", "fuzz", "examples"]),
     layer("programs that extend the command", &["seventh"]),
 ];

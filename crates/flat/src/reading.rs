@@ -58,17 +58,13 @@ impl<'a> Reading<'a> {
         let Some((first, batch)) = self.next_rows()? else { return Ok(None) };
         let mut all = Vec::new();
         for (at, places) in self.positions.iter().zip(&self.places) {
-            // Rows that may be wrong: each half of those that are.
-            let mut waiting = vec![0..batch.num_rows()];
-            while let Some(rows) = waiting.pop() {
-                let slice = batch.slice(rows.start, rows.len());
-                match self.column(&slice, *at, places, first + rows.start as u64) {
+            // Rows that may be wrong, as the first of them and their number: each half of those that are.
+            let mut waiting = vec![(0, batch.num_rows())];
+            while let Some((start, count)) = waiting.pop() {
+                match self.column(&batch.slice(start, count), *at, places, first + start as u64) {
                     Ok(_) => {}
-                    Err(error) if rows.len() < 2 => all.push((first + rows.start as u64, error)),
-                    Err(_) => {
-                        let middle = rows.start + rows.len() / 2;
-                        waiting.extend([middle..rows.end, rows.start..middle]);
-                    }
+                    Err(error) if count < 2 => all.push((first + start as u64, error)),
+                    Err(_) => waiting.extend([(start + count / 2, count - count / 2), (start, count / 2)]),
                 }
             }
         }

@@ -23,6 +23,9 @@ pub(crate) struct Guess {
     is_neo4j: bool,
 }
 
+/// The mapping that a convention has found, and what is told of it: subject and fact of each line.
+pub(crate) type Recognised = (Script, Vec<(String, String)>);
+
 /// What a convention makes of files, if they follow it.
 type Convention = fn(&[TableFile]) -> Result<Option<Guess>>;
 
@@ -41,11 +44,7 @@ pub(crate) fn guess(root: Root, entries: &[Entry], draft: bool) -> Result<Option
 ///
 /// # Errors
 /// As [`guess`].
-pub(crate) fn guess_of(
-    files: &[TableFile],
-    broken: Vec<BrokenFile>,
-    draft: bool,
-) -> Result<Option<(Script, Vec<(String, String)>)>> {
+pub(crate) fn guess_of(files: &[TableFile], broken: Vec<BrokenFile>, draft: bool) -> Result<Option<Recognised>> {
     if files.is_empty() && broken.is_empty() {
         return Ok(None);
     }

@@ -30,8 +30,9 @@ __all__ = ["EdgeType", "Feature", "Features", "Prepared", "Relation", "batches_o
 EdgeType = tuple[str, str, str]
 """Source type, relation, target type."""
 
-#: Rows of at least so many bytes are read by position; shorter ones are mapped, because a system call takes longer than copying them.
-_WIDE = 128
+#: Rows of at least so many bytes are read by position, which takes no memory beside the batch. Shorter ones are mapped: a system call takes longer than
+#: copying them (rows of 256 bytes took seven times as long), and what is mapped is the system's to take back.
+_WIDE = 4096
 
 
 class Feature(NamedTuple):

@@ -307,18 +307,21 @@ def test_a_cache_is_used_until_the_graph_changes(tmp_path: Path) -> None:
     assert next(iter(again)).nodes["n"].tolist() == [0, 1, 2]
 
 
-def test_features_are_those_of_the_tables(star: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("wide", [8, 4096])
+def test_features_are_those_of_the_tables(star: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wide: int) -> None:
+    # Rows that are read by position, and rows that are mapped.
+    monkeypatch.setattr("isomorph._prepared._WIDE", wide)
     graph = isomorph.open(star)
-    wide = [f"f{at}" for at in range(40)]
-    nodes = pa.table({"id": range(500), **{name: np.random.default_rng(at).normal(size=500) for at, name in enumerate(wide)}, "l": pa.array([[at, at + 1] for at in range(500)], pa.list_(pa.int32())), "b": [at % 3 == 0 for at in range(500)]})
+    names = [f"f{at}" for at in range(40)]
+    nodes = pa.table({"id": range(500), **{name: np.random.default_rng(at).normal(size=500) for at, name in enumerate(names)}, "l": pa.array([[at, at + 1] for at in range(500)], pa.list_(pa.int32())), "b": [at % 3 == 0 for at in range(500)]})
     edges = pa.table({"source": np.arange(2000) * 7 % 500, "target": np.arange(2000) * 11 % 500, "w": np.arange(2000) / 8})
     path = tmp_path / "wide.graphar"
     isomorph.write(path, nodes={"n": nodes}, edges={"e": edges}, directed=False, to="graphar")
-    features = {"x": wide, "single": Feature(wide, "float32"), "l": "l", "b": "b", "mixed": ["f0", "b"]}
+    features = {"x": names, "single": Feature(names, "float32"), "l": "l", "b": "b", "mixed": ["f0", "b"]}
     loader = NeighborLoader(path, [5, 5], nodes=("n", np.arange(0, 500, 3)), batch_size=64, features=features, edge_features={"w": "w"})
     table = isomorph.open(path).nodes("n").to_arrow()
     w = isomorph.open(path).edges("e").to_arrow().column("w").to_numpy()
-    x = np.stack([table.column(name).to_numpy() for name in wide], axis=1)
+    x = np.stack([table.column(name).to_numpy() for name in names], axis=1)
     seen = 0
     for batch in loader:
         rows, own = batch.nodes["n"], batch.features["n"]

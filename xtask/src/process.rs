@@ -10,7 +10,7 @@ pub(crate) const SELECTION: &[&str] = &[
     "--workspace",
     "--no-default-features",
     "--features",
-    "isomorph-cli/cloud,isomorph-cli/query,isomorph-cli/serve,isomorph-fuzz/serve",
+    "isomorph-cli/cloud,isomorph-cli/query,isomorph-cli/serve,isomorph-fuzz/serve,isomorph-query/distributed",
 ];
 
 /// The features of builds of single programs: those of the first command of the README.

@@ -158,7 +158,7 @@ impl Rows for GraphTable {
     }
 
     fn is_found(&self, wanted: &Wanted) -> bool {
-        self.look_up(wanted.condition().as_ref()).is_ok_and(|found| found.is_some())
+        self.look_up(wanted).is_ok_and(|found| found.is_some())
     }
 
     fn way(&self, wanted: &Wanted) -> String {

@@ -148,7 +148,7 @@ fn curve(
     label: &[String],
 ) {
     let (from, to) = (source.centre, target.centre);
-    let bend = BEND * pixels(number.div_ceil(2)) * if number % 2 == 0 { 1.0 } else { -1.0 };
+    let bend = BEND * pixels(number.div_ceil(2)) * if number.is_multiple_of(2) { 1.0 } else { -1.0 };
     let middle = if is_loop {
         let (right, reach) = (from.x + source.width / 2.0, 70.0 + BEND * pixels(number));
         let (above, below) = (from.y - 10.0, from.y + 10.0);

@@ -195,7 +195,7 @@ fn integers_of_neo4j_are_in_the_range_of_their_type() {
 fn workbooks_of_published_tools_are_tables_with_the_types_of_their_cells() {
     // Written by pandas with openpyxl, XlsxWriter and odfpy.
     for name in ["people.xlsx", "people_xlsxwriter.xlsx", "people.ods"] {
-        let source = open(&fixture(&format!("inout/workbook/{name}")));
+        let source = open(&fixture(format!("inout/workbook/{name}")));
         let expected = [
             "node(id Int): name string, age int64, height double, born date, seen timestamp[ms], ok bool, code string",
             "node edge node: w double",
@@ -311,7 +311,7 @@ fn sheets_that_are_no_tables_are_refused_with_the_cell() {
     let home = workbook(&[("nodes", &fine), ("edges", &edges)]);
     assert_eq!(keys(&home.path().join("book.xlsx")), [json!(1)]);
     for (more, cell) in [
-        (format!("<row r=\"7\"><c r=\"A7\" t=\"e\"><v>#N/A</v></c></row>"), "A7"),
+        ("<row r=\"7\"><c r=\"A7\" t=\"e\"><v>#N/A</v></c></row>".to_owned(), "A7"),
         (format!("<row r=\"2\">{}</row>", number("XFD2", "1")), "XFD2"),
     ] {
         let home = workbook(&[("nodes", &nodes(&more)), ("edges", &edges)]);
@@ -507,7 +507,7 @@ proptest! {
             }
         };
         let name = ["people.xlsx", "people.ods", "people_xlsxwriter.xlsx"][which];
-        let mut bytes = std::fs::read(fixture(&format!("inout/workbook/{name}"))).unwrap();
+        let mut bytes = std::fs::read(fixture(format!("inout/workbook/{name}"))).unwrap();
         change(&mut bytes);
         std::fs::write(home.path().join(name), &bytes).unwrap();
         let _ = opened(&home.path().join(name)).and_then(|opened| digests(&opened));

@@ -15,7 +15,7 @@ fn has(value: &Value, wanted: &str) -> bool {
         Value::Array(items) => items.iter().any(|item| has(item, wanted)),
         Value::Object(members) => members.values().any(|member| has(member, wanted)),
         Value::String(text) => text.contains(wanted),
-        other => other.to_string() == wanted,
+        other => other.as_u64().is_some_and(|number| number.to_string() == wanted),
     }
 }
 

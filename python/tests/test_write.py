@@ -25,6 +25,18 @@ def same(found: pa.Array, expected: pa.Array) -> bool:
     return repr(found.to_pylist()) == repr(expected.to_pylist())
 
 
+def test_ends_are_one_of_the_usual_pairs(tmp_path: Path) -> None:
+    rows = {"src": ["a", "b"], "dst": ["b", "c"], "source": ["wiki", "wiki"]}
+    isomorph.write(tmp_path / "pair.parquet", edges={"r": pl.DataFrame(rows)}, to="parquet")
+    read = isomorph.open(tmp_path / "pair.parquet").edges("r").to_arrow().to_pylist()
+    assert [(row["_source"], row["_target"], row["source"]) for row in read] == [("a", "b", "wiki"), ("b", "c", "wiki")]
+    for names in ({"source", "target", "src", "dst"}, {"from", "to", "target", "source"}):
+        with pytest.raises(isomorph.UsageError, match="several columns could be the ends"):
+            isomorph.write(tmp_path / "no", edges={"r": pl.DataFrame({name: ["a"] for name in sorted(names)})}, to="parquet")
+    both = pl.DataFrame({"source": ["a"], "target": ["b"], "src": ["c"], "dst": ["d"]})
+    isomorph.write(tmp_path / "said.parquet", edges={"r": both}, source="src", target="dst", to="parquet")
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("to", ["parquet", "arrow", "graphar", "nock", "graphml", "jsonl"])
 def test_every_type_comes_back(tmp_path: Path, to: str, seed: int) -> None:

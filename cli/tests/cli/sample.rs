@@ -276,6 +276,23 @@ fn a_binary_beside_a_sidecar_is_asked_by_its_keys_and_types() {
     assert!(cities("binary").iter().all(|city| city.is_string()));
 }
 
+/// Ids of a binary are unsigned; where its sidecar says that keys are signed, they are asked and shown as such.
+#[test]
+fn negative_keys_of_a_binary_are_negative() {
+    let home = Home::new();
+    std::fs::create_dir(home.path().join("tables")).unwrap();
+    std::fs::write(home.path().join("tables/nodes.csv"), "id\n-5\n3\n1\n").unwrap();
+    std::fs::write(home.path().join("tables/edges.csv"), "source,target\n-5,3\n3,1\n1,-5\n").unwrap();
+    home.run(&["convert", "tables", "binary", "--to", "deepgnn"]).exits(0);
+    for (node, neighbor) in [("1", -5), ("-5", 3)] {
+        for path in ["tables", "binary"] {
+            let shown = home.run(&["sample", path, "neighbors", "--count", "1", "--json", "--", node]).exits(0).json();
+            assert_eq!(column(&shown, "neighbor"), [json!(neighbor)], "{path} {node}");
+        }
+    }
+    home.run(&["sample", "binary", "neighbors", "--count", "1", "--", "18446744073709551611"]).exits(3);
+}
+
 /// Dates and times are printed as such, not as bytes; keys keep their type; an invalid weight is an error.
 #[test]
 fn values_and_keys_keep_their_types() {

@@ -87,3 +87,28 @@ fn wrong_tables_are_refused_with_their_lines() {
     let found = home.run(&["validate", "in", "--json"]).exits(1).json();
     assert_eq!(found["findings"][0]["rule"], "FLAT-END", "{found}");
 }
+
+/// Rows that are set aside are listed for parts and unions of graphs as well, and a list of an output that was replaced goes.
+#[test]
+fn rows_that_are_set_aside_are_listed() {
+    let home = Home::new();
+    let write = |folder: &str, nodes: &str, edges: &str| {
+        std::fs::create_dir_all(home.path().join(folder)).unwrap();
+        std::fs::write(home.path().join(folder).join("nodes.csv"), nodes).unwrap();
+        std::fs::write(home.path().join(folder).join("edges.csv"), edges).unwrap();
+    };
+    let listed = |name: &str| {
+        let text = std::fs::read_to_string(home.path().join(name)).unwrap_or_default();
+        text.lines().count()
+    };
+    write("a", "id,n\n1,a\n1,b\n3,c\n", "source,target\n1,3\n9,1\n1,7\n");
+    write("b", "id,n\n5,a\n5,b\n", "source,target\n5,5\n");
+    home.run(&["convert", "a", "x.json", "--to", "jgf", "--lenient"]).exits(0);
+    home.run(&["convert", "a", "y.json", "--to", "jgf", "--lenient", "--where", "node: id > 0"]).exits(0);
+    home.run(&["convert", "a", "b", "z.json", "--to", "jgf", "--lenient", "--union"]).exits(0);
+    let names = ["x.json.set-aside.jsonl", "y.json.set-aside.jsonl", "z.json.set-aside.jsonl"];
+    assert_eq!(names.map(listed), [3, 3, 4]);
+    write("a", "id,n\n1,a\n3,c\n", "source,target\n1,3\n");
+    home.run(&["convert", "a", "x.json", "--to", "jgf", "--lenient", "--replace"]).exits(0);
+    assert!(!home.path().join("x.json.set-aside.jsonl").exists());
+}

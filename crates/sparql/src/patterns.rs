@@ -256,13 +256,14 @@ impl Gathered {
         }
         self.groups += 1;
         // Only the ends of a path are the ends of the pattern, so the ends of its triples are unknown.
-        let unknown = &TermPattern::BlankNode(oxrdf::BlankNode::default());
-        let (subject, object) = match path {
-            PropertyPathExpression::NamedNode(_) => (subject, object),
-            _ => (unknown, unknown),
-        };
+        // Each is a variable of its own: one that several patterns share has only the values that all of them have.
+        let unknown = || TermPattern::BlankNode(oxrdf::BlankNode::default());
         for predicate in predicates {
-            self.add(subject, Some(predicate.as_str().to_owned()), object, graph);
+            let predicate = Some(predicate.as_str().to_owned());
+            match path {
+                PropertyPathExpression::NamedNode(_) => self.add(subject, predicate, object, graph),
+                _ => self.add(&unknown(), predicate, &unknown(), graph),
+            }
         }
     }
 

@@ -94,6 +94,31 @@ fn column(schema: &SchemaRef, named: Option<&str>, wanted: &str, usual: &[&str],
     Ok(by_role.or_else(by_name))
 }
 
+/// Which of the usual pairs of names the ends have, if several names of one end are there and nothing else says the ends.
+///
+/// # Errors
+/// [`isomorph::Kind::Usage`] if that is not exactly one pair.
+fn usual_ends(schema: &SchemaRef, named: &[Option<String>; 2], what: &str) -> Result<Option<usize>> {
+    let has = |name: &str| schema.fields().iter().any(|field| field.name() == name);
+    let said = |at: usize, role_of: &str| {
+        named[at].is_some() || schema.fields().iter().any(|field| role(field) == Some(role_of))
+    };
+    let several = |at: usize, role_of: &str| !said(at, role_of) && ENDS[at].iter().filter(|name| has(name)).count() > 1;
+    if !several(0, "source") && !several(1, "target") {
+        return Ok(None);
+    }
+    let pairs: Vec<usize> = (0..ENDS[0].len()).filter(|pair| has(ENDS[0][*pair]) && has(ENDS[1][*pair])).collect();
+    match pairs.as_slice() {
+        [only] if !said(0, "source") && !said(1, "target") => Ok(Some(*only)),
+        _ => {
+            let there = ENDS.iter().flat_map(|names| names.iter()).filter(|name| has(name)).copied();
+            let there = there.collect::<Vec<_>>().join(", ");
+            let error = Error::usage(format!("several columns could be the ends of the edges: {there}")).at(what);
+            Err(error.hint("source=, target=    the columns of the keys"))
+        }
+    }
+}
+
 fn required(found: Option<usize>, schema: &SchemaRef, option: &str, what: &str) -> Result<usize> {
     found.ok_or_else(|| {
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -307,8 +332,10 @@ impl ReadEdges {
         };
         let types = [ty(&types[0], "source")?, ty(&types[1], "target")?];
         let (schema, batches, what) = table.read(watch)?;
+        let pair = usual_ends(&schema, &ends, &what)?;
         let end = |at: usize, option: &str| {
-            let found = column(&schema, ends[at].as_deref(), option, ENDS[at], &what)?;
+            let usual = pair.map_or(ENDS[at], |pair| std::slice::from_ref(&ENDS[at][pair]));
+            let found = column(&schema, ends[at].as_deref(), option, usual, &what)?;
             required(found, &schema, option, &what)
         };
         let ends = [end(0, "source")?, end(1, "target")?];

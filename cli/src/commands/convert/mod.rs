@@ -44,11 +44,16 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
         arguments_of(wanted).for_each(|own| own.source(&args.target, destination.file_name(), &mut how));
     }
     let opened = open_at(&source, &how, console)?;
+    let mut set_aside = set_aside::rows(&opened);
     let interrupt = Interrupt::listen()?;
     let bars = Bars::new(interrupt.clone());
     let opened = match args.union {
         true => {
-            let others = others.iter().map(|(place, how)| open_at(place, how, console));
+            let others = others.iter().map(|(place, how)| {
+                let other = open_at(place, how, console)?;
+                set_aside.extend(set_aside::rows(&other));
+                Ok(other)
+            });
             let graphs = std::iter::once(Ok(opened)).chain(others).collect::<Result<Vec<_>>>()?;
             interrupt.outcome(union(graphs, args.on_clash, &resources, &bars))?
         }
@@ -160,11 +165,9 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
                 directory,
                 console,
             ))?;
-            let rows = opened.format.set_aside(opened.native.as_ref());
-            if !rows.is_empty() && args.destination != DASH {
-                set_aside::write(rows, args)?;
+            if args.destination != DASH && set_aside::write(&set_aside, args)? {
                 let mut screen = console.screen();
-                let what = format!("{}, listed in {}", of(rows.len() as u64, "row"), set_aside::name(args));
+                let what = format!("{}, listed in {}", of(set_aside.len() as u64, "row"), set_aside::name(args));
                 console.show(screen.marked("set aside", Some(Mark::Warning), &what))?;
             }
             Some(certificate)

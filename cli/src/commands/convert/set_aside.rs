@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use isomorph::convert::Opened;
 use isomorph::error::Finding;
 use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Result};
@@ -28,13 +29,25 @@ pub fn name(args: &ConvertArgs) -> String {
     format!("{}{SUFFIX}", args.destination.trim_end_matches('/'))
 }
 
-/// Writes the file, one JSON object for each row.
+/// The rows of a graph that opening set aside.
+pub fn rows(opened: &Opened) -> Vec<Finding> {
+    opened.format.set_aside(opened.native.as_ref()).to_vec()
+}
+
+/// Writes the file, one JSON object for each row. Returns false if there are none: a list of an output that was replaced goes.
 ///
 /// # Errors
 /// If it cannot be written; it must not exist, unless the output may be replaced.
-pub fn write(rows: &[Finding], args: &ConvertArgs) -> Result<()> {
+pub fn write(rows: &[Finding], args: &ConvertArgs) -> Result<bool> {
+    let place = written_place(&name(args))?;
+    if rows.is_empty() {
+        return match (args.replace, place.as_path()) {
+            (true, Some(old)) if old.is_file() => std::fs::remove_file(old).map(|()| false).map_err(Error::from),
+            _ => Ok(false),
+        };
+    }
     let mode = if args.replace { Mode::Replace } else { Mode::CreateNew };
-    let staging = Staging::file(&written_place(&name(args))?, mode)?;
+    let staging = Staging::file(&place, mode)?;
     let mut out = std::io::BufWriter::new(staging.create("")?);
     for Finding { rule, message, place } in rows {
         let line = Line {
@@ -50,5 +63,5 @@ pub fn write(rows: &[Finding], args: &ConvertArgs) -> Result<()> {
     }
     out.into_inner().map_err(|error| Error::from(error.into_error()))?.finish()?;
     staging.commit(&[])?;
-    Ok(())
+    Ok(true)
 }

@@ -40,6 +40,8 @@ struct Said {
     repeat: u32,
     kind: String,
     value: Option<String>,
+    /// What LibreOffice says beside a value that stands for an error.
+    is_error: bool,
 }
 
 impl Parser {
@@ -210,11 +212,15 @@ fn said(tag: &BytesStart<'_>) -> Result<Said> {
         "string" => attribute(tag, b"office:string-value")?,
         _ => attribute(tag, b"office:value")?,
     };
-    Ok(Said { repeat: repeat(tag, b"table:number-columns-repeated")?, kind, value })
+    let is_error = attribute(tag, b"calcext:value-type")?.is_some_and(|kind| kind == "error");
+    Ok(Said { repeat: repeat(tag, b"table:number-columns-repeated")?, kind, value, is_error })
 }
 
 /// The value of a cell; none if it is empty.
 fn value(said: Said, text: String) -> Result<Option<Cell>> {
+    if said.is_error {
+        return Ok(Some(Cell::Wrong(text)));
+    }
     let odd = |value: &str| Err(broken(format!("{value:?} is no value of the type {}", said.kind)));
     Ok(Some(match (said.kind.as_str(), said.value.as_deref()) {
         ("", _) | ("void", _) => return Ok(None),

@@ -212,6 +212,8 @@ fn of_code(code: &str) -> Shown {
             '\\' | '_' | '*' => {
                 characters.next();
             }
+            // The sections that follow are for negative numbers, zero and texts.
+            ';' => break,
             '[' => {
                 let inside: String = characters.by_ref().take_while(|own| *own != ']').collect();
                 if !inside.is_empty() && inside.bytes().all(|byte| b"hHmMsS".contains(&byte)) {
@@ -331,7 +333,8 @@ impl Book {
         let (hour, minute, second) = (time / 3_600_000, time / 60_000 % 60, time / 1000 % 60);
         let fraction = if time % 1000 == 0 { String::new() } else { format!(".{:03}", time % 1000) };
         let clock = format!("{hour:02}:{minute:02}:{second:02}{fraction}");
-        if day == 0 && !self.from_1904 {
+        // A time without a day: also from 1904 on, where only the first midnight is a day.
+        if day == 0 && (!self.from_1904 || time != 0) {
             return Cell::Span(clock);
         }
         // The year 1900 is a leap year there: its day 60 is none, and days before it are one later.
@@ -381,10 +384,12 @@ mod tests {
 
     #[test]
     fn formats_of_dates_are_told_from_those_of_numbers() {
-        for code in ["yyyy-mm-dd", "d/m/yy h:mm", "[$-409]mmm d", "hh:mm:ss", "\"on\" dd", "[Red]yyyy"] {
+        for code in ["yyyy-mm-dd", "d/m/yy h:mm", "[$-409]mmm d", "hh:mm:ss", "\"on\" dd", "[Red]yyyy", "d/m/yy;@"] {
             assert_eq!(of_code(code), Shown::Date, "{code}");
         }
-        for code in ["0.00", "General", "#,##0 \"days\"", "[Red]0", "\\d0", "0_d", "@", ""] {
+        for code in
+            ["0.00", "General", "#,##0 \"days\"", "[Red]0", "\\d0", "0_d", "@", "", "0;d/m/yy", "General;[Red]d"]
+        {
             assert_eq!(of_code(code), Shown::Number, "{code}");
         }
         assert_eq!((of_code("[h]:mm:ss"), of_code("[mm]:ss")), (Shown::Span, Shown::Span));
@@ -406,6 +411,7 @@ mod tests {
         }
         assert_eq!(book(true).of_days(0.0), day("1904-01-01"));
         assert_eq!(book(true).of_days(24_107.0), day("1970-01-01"));
+        assert_eq!(book(true).of_days(0.5), Cell::Span("12:00:00".to_owned()));
         assert_eq!(book(false).of_days(43_832.127_835_648_15), Cell::Moment("2020-01-02 03:04:05".to_owned()));
         assert_eq!(book(false).of_days(0.5), Cell::Span("12:00:00".to_owned()));
         assert_eq!(book(false).of_days(-1.0), Cell::Span("-PT86400S".to_owned()));

@@ -72,9 +72,17 @@ impl KeyedGraph {
             None => {
                 let wrong = || Error::usage(format!("{key:?} is not a node id")).hint("ids are 64-bit integers");
                 let number: i128 = key.parse().map_err(|_| wrong())?;
-                u64::try_from(number).map(u64::cast_signed).map_err(|_| missing(key))
+                match self.has_signed_keys() {
+                    true => i64::try_from(number).map_err(|_| missing(key)),
+                    false => u64::try_from(number).map(u64::cast_signed).map_err(|_| missing(key)),
+                }
             }
         }
+    }
+
+    /// Whether the sidecar of a binary says that its ids are signed.
+    fn has_signed_keys(&self) -> bool {
+        self.model.nodes.iter().any(|ty| ty.key.data_type.is_signed_integer())
     }
 
     /// Returns which of the keys are integers, if keys are text in their column; `None` if the type of the column
@@ -93,6 +101,7 @@ impl KeyedGraph {
     pub(super) fn keys(&self, ids: &[i64]) -> Result<ArrayRef> {
         match &self.names {
             Some(names) => names.keys(ids),
+            None if self.has_signed_keys() => Ok(Arc::new(Int64Array::from(ids.to_vec()))),
             // Ids are unsigned in the files.
             None => Ok(Arc::new(ids.iter().map(|id| id.cast_unsigned()).collect::<UInt64Array>())),
         }

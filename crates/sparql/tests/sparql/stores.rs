@@ -230,3 +230,35 @@ fn patterns_of_one_group_are_looked_up_for_the_values_of_others() {
         assert!(!found.is_empty(), "{query}");
     }
 }
+
+#[test]
+fn paths_over_several_predicates_read_all_of_them() {
+    // Of `p` there is little, of `q` more, and of `zz` nothing: what one predicate has says nothing of the ends of the others.
+    let quad = |s: &str, p: &str, o: &str| format!("<http://e/{s}> <http://e/{p}> <http://e/{o}> .\n");
+    let mut nquads = quad("a", "p", "b") + &quad("b", "r", "c");
+    (0..40).for_each(|at| nquads += &quad(&format!("s{at}"), "q", &format!("t{}", at % 7)));
+    nquads += &(quad("t3", "r", "c") + &quad("c", "q", "s1"));
+    let store = Store::of(&nquads);
+    let whole = index(&nquads, Wanted::all());
+    let mut rows = 0;
+    for path in [
+        "e:q|e:zz",
+        "e:zz|e:q",
+        "(e:zz|e:q)+",
+        "e:q+|e:v",
+        "e:q|(e:q/e:zz)",
+        "e:p|e:q",
+        "(e:p|e:q)/e:r",
+        "^e:q|((e:p|e:v)/e:r)",
+        "(e:q|e:v)/e:r",
+        "e:q/(e:v|e:r)",
+        "e:zz|e:v",
+    ] {
+        let query = format!("PREFIX e: <http://e/> SELECT ?a ?b {{ ?a {path} ?b }}");
+        let question = Question::parse(&query, &QuestionOptions::default()).unwrap();
+        let expected = texts(&ask(&question, &whole).unwrap());
+        assert_eq!(store.ask(&question, question.wanted()), expected, "{query}");
+        rows += expected.len();
+    }
+    assert!(rows > 300, "{rows}");
+}

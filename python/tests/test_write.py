@@ -29,7 +29,7 @@ def test_ends_are_one_of_the_usual_pairs(tmp_path: Path) -> None:
     rows = {"src": ["a", "b"], "dst": ["b", "c"], "source": ["wiki", "wiki"]}
     isomorph.write(tmp_path / "pair.parquet", edges={"r": pl.DataFrame(rows)}, to="parquet")
     read = isomorph.open(tmp_path / "pair.parquet").edges("r").to_arrow().to_pylist()
-    assert [(row["_source"], row["_target"], row["source"]) for row in read] == [("a", "b", "wiki"), ("b", "c", "wiki")]
+    assert [(row["_source"], row["target"], row["source"]) for row in read] == [("a", "b", "wiki"), ("b", "c", "wiki")]
     for names in ({"source", "target", "src", "dst"}, {"from", "to", "target", "source"}):
         with pytest.raises(isomorph.UsageError, match="several columns could be the ends"):
             isomorph.write(tmp_path / "no", edges={"r": pl.DataFrame({name: ["a"] for name in sorted(names)})}, to="parquet")

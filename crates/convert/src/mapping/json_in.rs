@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::*;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ListArray, StructArray, new_null_array};
+use arrow_array::{ArrayRef, ListArray, StructArray, new_null_array};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
-use arrow_cast::cast;
 use arrow_cast::parse::parse_decimal;
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use base64::Engine as _;
@@ -15,27 +14,17 @@ use isomorph_error::{Error, Result};
 use isomorph_model::json::{self, Members, Value};
 use isomorph_model::{Property, ValueKind};
 
+use super::arrays::{malformed, same_bits};
+
 /// Builds one column from JSON values.
 pub(super) enum JsonColumn {
     /// A type without values: the number of nulls.
     Nulls(usize),
-    Bool(BooleanBuilder),
-    /// Any integer type: collected as i64, or u64 where that is declared.
-    Int(Int64Builder, DataType),
-    UInt(UInt64Builder, DataType),
-    Float32(Float32Builder),
-    Float64(Float64Builder),
-    Text(StringBuilder),
     /// The JSON text itself.
     Raw(StringBuilder),
-    Bytes(BinaryBuilder),
-    Date(Date32Builder),
-    /// Timestamps of any unit: collected as i64, cast at the end.
-    Time(Int64Builder, TimeUnit, DataType),
-    /// Times of day of any unit: collected as i64, cast at the end.
-    Clock(Int64Builder, TimeUnit, DataType),
-    Decimal(Decimal128Builder, u8, i8),
-    WideDecimal(Decimal256Builder, u8, i8),
+    Text(StringBuilder),
+    /// Values without parts, collected in a type of the same width.
+    Values(Box<dyn Values>, DataType),
     Struct {
         /// One for each field.
         columns: Vec<JsonColumn>,
@@ -48,6 +37,63 @@ pub(super) enum JsonColumn {
         items: Box<JsonColumn>,
         field: Arc<Field>,
     },
+}
+
+/// Collects the values of one type.
+pub(super) trait Values {
+    fn len(&self) -> usize;
+    fn push_null(&mut self);
+    /// Adds a value, whose text is `raw`. Returns whether it is of the type.
+    fn push(&mut self, value: &Value<'_>, raw: &str) -> bool;
+    fn finish(&mut self) -> ArrayRef;
+}
+
+/// A builder, and how a JSON value becomes one of its values.
+struct Read<B, F> {
+    builder: B,
+    read: F,
+}
+
+impl<V, B: ArrayBuilder + Extend<Option<V>>, F: Fn(&Value<'_>, &str) -> Option<V>> Values for Read<B, F> {
+    fn len(&self) -> usize {
+        self.builder.len()
+    }
+
+    fn push_null(&mut self) {
+        self.builder.extend([None]);
+    }
+
+    fn push(&mut self, value: &Value<'_>, raw: &str) -> bool {
+        let value = (self.read)(value, raw);
+        let fits = value.is_some();
+        if fits {
+            self.builder.extend([value]);
+        }
+        fits
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        self.builder.finish()
+    }
+}
+
+fn values<V: 'static, B: ArrayBuilder + Extend<Option<V>>>(
+    builder: B,
+    read: impl Fn(&Value<'_>, &str) -> Option<V> + Send + 'static,
+) -> Box<dyn Values> {
+    Box::new(Read { builder, read })
+}
+
+fn numbers<T: ArrowPrimitiveType>(read: impl Fn(&Value<'_>) -> Option<T::Native> + Send + 'static) -> Box<dyn Values> {
+    values(PrimitiveBuilder::<T>::new(), move |value, _| read(value))
+}
+
+fn decimals<T: DecimalType + ArrowPrimitiveType>(data_type: &DataType, precision: u8, scale: i8) -> Box<dyn Values> {
+    let builder = PrimitiveBuilder::<T>::new().with_data_type(data_type.clone());
+    values(builder, move |value, raw| match value {
+        Value::Integer(_) | Value::Float(_) | Value::Number(_) => parse_decimal::<T>(raw.trim(), precision, scale).ok(),
+        _ => None,
+    })
 }
 
 impl JsonColumn {
@@ -64,61 +110,69 @@ impl JsonColumn {
 
     fn of(data_type: &DataType) -> Result<Self> {
         use DataType as T;
-        Ok(match data_type {
-            T::Null => JsonColumn::Nulls(0),
-            T::Boolean => JsonColumn::Bool(BooleanBuilder::new()),
+        let values = match data_type {
+            T::Null => return Ok(JsonColumn::Nulls(0)),
+            T::Utf8 => return Ok(JsonColumn::Text(StringBuilder::new())),
+            T::Struct(fields) => {
+                return Ok(JsonColumn::Struct {
+                    columns: fields.iter().map(|field| JsonColumn::of(field.data_type())).collect::<Result<_>>()?,
+                    nulls: NullBufferBuilder::new(0),
+                    fields: fields.clone(),
+                });
+            }
+            T::List(field) => {
+                return Ok(JsonColumn::List {
+                    offsets: vec![0],
+                    nulls: NullBufferBuilder::new(0),
+                    items: Box::new(JsonColumn::of(field.data_type())?),
+                    field: Arc::clone(field),
+                });
+            }
+            T::Boolean => values(BooleanBuilder::new(), |value, _| match value {
+                Value::Bool(value) => Some(*value),
+                _ => None,
+            }),
+            T::Int8 => numbers::<Int8Type>(integer),
+            T::Int16 => numbers::<Int16Type>(integer),
+            T::Int32 => numbers::<Int32Type>(integer),
             // Durations are numbers in their unit.
-            T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::Duration(_) => {
-                JsonColumn::Int(Int64Builder::new(), data_type.clone())
+            T::Int64 | T::Duration(_) => numbers::<Int64Type>(integer),
+            T::UInt8 => numbers::<UInt8Type>(integer),
+            T::UInt16 => numbers::<UInt16Type>(integer),
+            T::UInt32 => numbers::<UInt32Type>(integer),
+            T::UInt64 => numbers::<UInt64Type>(integer),
+            T::Float32 => numbers::<Float32Type>(single),
+            T::Float64 => numbers::<Float64Type>(float),
+            T::Decimal128(precision, scale) => decimals::<Decimal128Type>(data_type, *precision, *scale),
+            T::Decimal256(precision, scale) => decimals::<Decimal256Type>(data_type, *precision, *scale),
+            T::Binary => values(BinaryBuilder::new(), |value, _| {
+                base64::engine::general_purpose::STANDARD.decode(text(value)?.as_bytes()).ok()
+            }),
+            T::Date32 => numbers::<Int32Type>(|value| integer(value).or_else(|| day(text(value)?))),
+            T::Time32(unit) => {
+                let ticks = time_of_day(*unit);
+                numbers::<Int32Type>(move |value| integer(value).or_else(|| i32::try_from(ticks(text(value)?)?).ok()))
             }
-            T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => JsonColumn::UInt(UInt64Builder::new(), data_type.clone()),
-            T::Float32 => JsonColumn::Float32(Float32Builder::new()),
-            T::Float64 => JsonColumn::Float64(Float64Builder::new()),
-            T::Utf8 => JsonColumn::Text(StringBuilder::new()),
-            T::Binary => JsonColumn::Bytes(BinaryBuilder::new()),
-            T::Date32 => JsonColumn::Date(Date32Builder::new()),
-            T::Timestamp(unit, _) => JsonColumn::Time(Int64Builder::new(), *unit, data_type.clone()),
-            T::Time32(unit) | T::Time64(unit) => JsonColumn::Clock(Int64Builder::new(), *unit, data_type.clone()),
-            T::Decimal128(precision, scale) => {
-                let builder = Decimal128Builder::new().with_data_type(data_type.clone());
-                JsonColumn::Decimal(builder, *precision, *scale)
+            T::Time64(unit) => {
+                let ticks = time_of_day(*unit);
+                numbers::<Int64Type>(move |value| integer(value).or_else(|| ticks(text(value)?)))
             }
-            T::Decimal256(precision, scale) => {
-                let builder = Decimal256Builder::new().with_data_type(data_type.clone());
-                JsonColumn::WideDecimal(builder, *precision, *scale)
+            T::Timestamp(unit, _) => {
+                let ticks = instant(*unit);
+                numbers::<Int64Type>(move |value| integer(value).or_else(|| ticks(text(value)?)))
             }
-            T::Struct(fields) => JsonColumn::Struct {
-                columns: fields.iter().map(|field| JsonColumn::of(field.data_type())).collect::<Result<_>>()?,
-                nulls: NullBufferBuilder::new(0),
-                fields: fields.clone(),
-            },
-            T::List(field) => JsonColumn::List {
-                offsets: vec![0],
-                nulls: NullBufferBuilder::new(0),
-                items: Box::new(JsonColumn::of(field.data_type())?),
-                field: Arc::clone(field),
-            },
             other => return Err(Error::unsupported(format!("values of type {other} have no JSON form"))),
-        })
+        };
+        Ok(JsonColumn::Values(values, data_type.clone()))
     }
 
     /// Number of cells so far.
     pub fn len(&self) -> usize {
         match self {
             JsonColumn::Nulls(rows) => *rows,
-            JsonColumn::Bool(builder) => builder.len(),
-            JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _) | JsonColumn::Clock(builder, _, _) => {
-                builder.len()
-            }
-            JsonColumn::Decimal(builder, _, _) => builder.len(),
-            JsonColumn::WideDecimal(builder, _, _) => builder.len(),
+            JsonColumn::Raw(builder) | JsonColumn::Text(builder) => builder.len(),
+            JsonColumn::Values(values, _) => values.len(),
             JsonColumn::Struct { nulls, .. } => nulls.len(),
-            JsonColumn::UInt(builder, _) => builder.len(),
-            JsonColumn::Float32(builder) => builder.len(),
-            JsonColumn::Float64(builder) => builder.len(),
-            JsonColumn::Text(builder) | JsonColumn::Raw(builder) => builder.len(),
-            JsonColumn::Bytes(builder) => builder.len(),
-            JsonColumn::Date(builder) => builder.len(),
             JsonColumn::List { offsets, .. } => offsets.len().saturating_sub(1),
         }
     }
@@ -127,22 +181,12 @@ impl JsonColumn {
     pub fn push_null(&mut self) {
         match self {
             JsonColumn::Nulls(rows) => *rows += 1,
-            JsonColumn::Bool(builder) => builder.append_null(),
-            JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _) | JsonColumn::Clock(builder, _, _) => {
-                builder.append_null();
-            }
-            JsonColumn::Decimal(builder, _, _) => builder.append_null(),
-            JsonColumn::WideDecimal(builder, _, _) => builder.append_null(),
+            JsonColumn::Raw(builder) | JsonColumn::Text(builder) => builder.append_null(),
+            JsonColumn::Values(values, _) => values.push_null(),
             JsonColumn::Struct { columns, nulls, .. } => {
                 columns.iter_mut().for_each(JsonColumn::push_null);
                 nulls.append_null();
             }
-            JsonColumn::UInt(builder, _) => builder.append_null(),
-            JsonColumn::Float32(builder) => builder.append_null(),
-            JsonColumn::Float64(builder) => builder.append_null(),
-            JsonColumn::Text(builder) | JsonColumn::Raw(builder) => builder.append_null(),
-            JsonColumn::Bytes(builder) => builder.append_null(),
-            JsonColumn::Date(builder) => builder.append_null(),
             JsonColumn::List { offsets, nulls, .. } => {
                 offsets.push(offsets.last().copied().unwrap_or_default());
                 nulls.append_null();
@@ -166,50 +210,8 @@ impl JsonColumn {
                 .hint("--sidecar ignore    read the data without its declared types")
         };
         match (self, value) {
-            (JsonColumn::Bool(builder), Value::Bool(value)) => builder.append_value(value),
-            (
-                JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _) | JsonColumn::Clock(builder, _, _),
-                Value::Integer(value),
-            ) => {
-                builder.append_value(i64::try_from(value).map_err(|_| misfit())?);
-            }
-            (JsonColumn::UInt(builder, _), Value::Integer(value)) => {
-                builder.append_value(u64::try_from(value).map_err(|_| misfit())?);
-            }
-            (JsonColumn::Float32(builder), value) => builder.append_value(single(&value).ok_or_else(misfit)?),
-            (JsonColumn::Float64(builder), value) => builder.append_value(float(&value).ok_or_else(misfit)?),
+            (JsonColumn::Values(values, _), value) if values.push(&value, raw) => {}
             (JsonColumn::Text(builder), Value::Text(value)) => builder.append_value(value),
-            (JsonColumn::Bytes(builder), Value::Text(value)) => {
-                let bytes = base64::engine::general_purpose::STANDARD.decode(value.as_bytes());
-                builder.append_value(bytes.map_err(|_| misfit())?);
-            }
-            (JsonColumn::Date(builder), Value::Text(value)) => {
-                let date = NaiveDate::parse_from_str(&value, "%Y-%m-%d").map_err(|_| misfit())?;
-                builder.append_value(Date32Type::from_naive_date(date));
-            }
-            (JsonColumn::Date(builder), Value::Integer(value)) => {
-                builder.append_value(i32::try_from(value).map_err(|_| misfit())?);
-            }
-            (JsonColumn::Time(builder, unit, _), Value::Text(value)) => {
-                builder.append_value(timestamp(&value, *unit).ok_or_else(misfit)?);
-            }
-            (JsonColumn::Clock(builder, unit, _), Value::Text(value)) => {
-                builder.append_value(time_of_day(&value, *unit).ok_or_else(misfit)?);
-            }
-            (
-                JsonColumn::Decimal(builder, precision, scale),
-                Value::Integer(_) | Value::Float(_) | Value::Number(_),
-            ) => {
-                let value = parse_decimal::<Decimal128Type>(raw.trim(), *precision, *scale);
-                builder.append_value(value.map_err(|_| misfit())?);
-            }
-            (
-                JsonColumn::WideDecimal(builder, precision, scale),
-                Value::Integer(_) | Value::Float(_) | Value::Number(_),
-            ) => {
-                let value = parse_decimal::<Decimal256Type>(raw.trim(), *precision, *scale);
-                builder.append_value(value.map_err(|_| misfit())?);
-            }
             (JsonColumn::Struct { columns, nulls, fields }, Value::Object(object)) => {
                 let rows = nulls.len();
                 Members::default().read(object, |name, value| {
@@ -241,51 +243,35 @@ impl JsonColumn {
     /// The finished column.
     ///
     /// # Errors
-    /// If a value is outside the range of the declared type.
+    /// If its parts do not fit together, which is a bug.
     pub fn finish(self) -> Result<ArrayRef> {
-        let narrowed = |array: ArrayRef, data_type: &DataType| -> Result<ArrayRef> {
-            if array.data_type() == data_type {
-                return Ok(array);
-            }
-            let options = arrow_cast::CastOptions { safe: false, ..Default::default() };
-            arrow_cast::cast_with_options(&array, data_type, &options)
-                .map_err(|error| Error::malformed(format!("a value does not fit its declared type: {error}")))
-        };
         Ok(match self {
             JsonColumn::Nulls(rows) => new_null_array(&DataType::Null, rows),
-            JsonColumn::Bool(mut builder) => Arc::new(builder.finish()),
-            JsonColumn::Int(mut builder, data_type) => narrowed(Arc::new(builder.finish()), &data_type)?,
-            JsonColumn::UInt(mut builder, data_type) => narrowed(Arc::new(builder.finish()), &data_type)?,
-            JsonColumn::Time(mut builder, _, data_type) => {
-                let array: ArrayRef = Arc::new(builder.finish());
-                cast(&array, &data_type).map_err(|error| Error::malformed(error.to_string()))?
-            }
-            JsonColumn::Clock(mut builder, _, data_type) => {
-                let ticks: ArrayRef = Arc::new(builder.finish());
-                let ticks = match data_type {
-                    DataType::Time32(_) => narrowed(ticks, &DataType::Int32)?,
-                    _ => ticks,
-                };
-                narrowed(ticks, &data_type)?
-            }
-            JsonColumn::Decimal(mut builder, _, _) => Arc::new(builder.finish()),
-            JsonColumn::WideDecimal(mut builder, _, _) => Arc::new(builder.finish()),
+            JsonColumn::Raw(mut builder) | JsonColumn::Text(mut builder) => Arc::new(builder.finish()),
+            JsonColumn::Values(mut values, data_type) => same_bits(&values.finish(), &data_type)?,
             JsonColumn::Struct { columns, mut nulls, fields } => {
                 let columns = columns.into_iter().map(JsonColumn::finish).collect::<Result<_>>()?;
-                let array = StructArray::try_new(fields, columns, nulls.finish());
-                Arc::new(array.map_err(|error| Error::malformed(error.to_string()))?)
+                Arc::new(StructArray::try_new(fields, columns, nulls.finish()).map_err(malformed)?)
             }
-            JsonColumn::Float32(mut builder) => Arc::new(builder.finish()),
-            JsonColumn::Float64(mut builder) => Arc::new(builder.finish()),
-            JsonColumn::Text(mut builder) | JsonColumn::Raw(mut builder) => Arc::new(builder.finish()),
-            JsonColumn::Bytes(mut builder) => Arc::new(builder.finish()),
-            JsonColumn::Date(mut builder) => Arc::new(builder.finish()),
             JsonColumn::List { offsets, mut nulls, items, field } => {
-                let array =
-                    ListArray::try_new(field, OffsetBuffer::new(offsets.into()), items.finish()?, nulls.finish());
-                Arc::new(array.map_err(|error| Error::malformed(error.to_string()))?)
+                let offsets = OffsetBuffer::new(offsets.into());
+                Arc::new(ListArray::try_new(field, offsets, items.finish()?, nulls.finish()).map_err(malformed)?)
             }
         })
+    }
+}
+
+fn text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
+    match value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn integer<N: TryFrom<i128>>(value: &Value<'_>) -> Option<N> {
+    match value {
+        Value::Integer(value) => N::try_from(*value).ok(),
+        _ => None,
     }
 }
 
@@ -316,29 +302,40 @@ fn float(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// A time of day in ticks of `unit`.
-fn time_of_day(text: &str, unit: TimeUnit) -> Option<i64> {
-    let since = NaiveTime::parse_from_str(text, "%H:%M:%S%.f").ok()?.signed_duration_since(NaiveTime::MIN);
-    match unit {
-        TimeUnit::Second => Some(since.num_seconds()),
-        TimeUnit::Millisecond => Some(since.num_milliseconds()),
-        TimeUnit::Microsecond => since.num_microseconds(),
-        TimeUnit::Nanosecond => since.num_nanoseconds(),
+/// Days since 1970.
+fn day(text: &str) -> Option<i32> {
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(Date32Type::from_naive_date)
+}
+
+/// What reads times of day as ticks of `unit`.
+fn time_of_day(unit: TimeUnit) -> impl Fn(&str) -> Option<i64> {
+    move |text| {
+        let since = NaiveTime::parse_from_str(text, "%H:%M:%S%.f").ok()?.signed_duration_since(NaiveTime::MIN);
+        match unit {
+            TimeUnit::Second => Some(since.num_seconds()),
+            TimeUnit::Millisecond => Some(since.num_milliseconds()),
+            TimeUnit::Microsecond => since.num_microseconds(),
+            TimeUnit::Nanosecond => since.num_nanoseconds(),
+        }
     }
 }
 
-/// A point in time in ticks of `unit`; without a zone, it is not converted.
-fn timestamp(text: &str, unit: TimeUnit) -> Option<i64> {
-    let time: NaiveDateTime = match DateTime::parse_from_rfc3339(text) {
-        Ok(time) => time.naive_utc(),
-        // Years with a sign are no part of RFC 3339.
-        Err(_) => NaiveDateTime::parse_from_str(text.strip_suffix('Z').unwrap_or(text), "%Y-%m-%dT%H:%M:%S%.f").ok()?,
-    };
-    let time = time.and_utc();
-    match unit {
-        TimeUnit::Second => Some(time.timestamp()),
-        TimeUnit::Millisecond => Some(time.timestamp_millis()),
-        TimeUnit::Microsecond => Some(time.timestamp_micros()),
-        TimeUnit::Nanosecond => time.timestamp_nanos_opt(),
+/// What reads points in time as ticks of `unit`; without a zone, they are not converted.
+fn instant(unit: TimeUnit) -> impl Fn(&str) -> Option<i64> {
+    move |text| {
+        let time: NaiveDateTime = match DateTime::parse_from_rfc3339(text) {
+            Ok(time) => time.naive_utc(),
+            // Years with a sign are no part of RFC 3339.
+            Err(_) => {
+                NaiveDateTime::parse_from_str(text.strip_suffix('Z').unwrap_or(text), "%Y-%m-%dT%H:%M:%S%.f").ok()?
+            }
+        };
+        let time = time.and_utc();
+        match unit {
+            TimeUnit::Second => Some(time.timestamp()),
+            TimeUnit::Millisecond => Some(time.timestamp_millis()),
+            TimeUnit::Microsecond => Some(time.timestamp_micros()),
+            TimeUnit::Nanosecond => time.timestamp_nanos_opt(),
+        }
     }
 }

@@ -6,17 +6,22 @@
 //! float is written as the 64-bit float of the same value, so that a reader without the declaration gets exactly this
 //! number.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
+use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, StructArray, temporal_conversions as temporal};
-use arrow_buffer::ArrowNativeType;
+use arrow_array::{
+    Array, ArrayAccessor, GenericListArray, OffsetSizeTrait, StringArray, StructArray, temporal_conversions as temporal,
+};
 use arrow_schema::{DataType, TimeUnit};
 use base64::Engine as _;
+use chrono::{NaiveDateTime, NaiveTime};
 use isomorph_error::{Error, Result};
 use isomorph_model::json::push_string;
 use isomorph_model::{Property, ValueKind};
+
+use super::arrays::items_of;
 
 /// Appends the JSON text of one cell that is not null.
 type Push<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
@@ -47,6 +52,18 @@ impl<'a> JsonCells<'a> {
         }
         (self.push)(row, out);
         true
+    }
+
+    /// All cells as a column of JSON texts; null where a cell is.
+    pub fn texts(&self) -> StringArray {
+        let rows = self.array.len();
+        let (mut texts, mut text) = (StringBuilder::with_capacity(rows, rows * 16), String::new());
+        for row in 0..rows {
+            text.clear();
+            let has_value = self.push(row, &mut text);
+            texts.append_option(has_value.then_some(&text));
+        }
+        texts.finish()
     }
 }
 
@@ -81,93 +98,30 @@ pub(crate) fn push_float(value: f64, out: &mut String) {
     }
 }
 
-fn bytes(value: &[u8], out: &mut String) {
-    out.push('"');
-    base64::engine::general_purpose::STANDARD.encode_string(value, out);
-    out.push('"');
-}
-
-macro_rules! integers {
-    ($column:expr, $($ty:ident => $arrow:ty),+) => {
-        match $column.data_type() {
-            $(DataType::$ty => {
-                let values = $column.as_primitive::<$arrow>();
-                let push: Push<'_> = Box::new(move |row, out| {
-                    let _ = write!(out, "{}", values.value(row));
-                });
-                Some(push)
-            })+
-            _ => None,
-        }
-    };
-}
-
-fn plain<'a>(column: &'a dyn Array) -> Result<Push<'a>> {
+fn plain(column: &dyn Array) -> Result<Push<'_>> {
     use DataType as T;
-    if let Some(push) = integers!(column, Int64 => Int64Type, Int32 => Int32Type, Int16 => Int16Type, Int8 => Int8Type,
-        UInt64 => UInt64Type, UInt32 => UInt32Type, UInt16 => UInt16Type, UInt8 => UInt8Type)
-    {
-        return Ok(push);
-    }
+    use TimeUnit as U;
     Ok(match column.data_type() {
         T::Null => Box::new(|_, _| ()),
         T::Boolean => {
             let values = column.as_boolean();
             Box::new(move |row, out| out.push_str(if values.value(row) { "true" } else { "false" }))
         }
-        T::Float16 => {
-            let values = column.as_primitive::<Float16Type>();
-            Box::new(move |row, out| push_float(values.value(row).to_f64(), out))
-        }
-        T::Float32 => {
-            let values = column.as_primitive::<Float32Type>();
-            Box::new(move |row, out| push_float(values.value(row).into(), out))
-        }
-        T::Float64 => {
-            let values = column.as_primitive::<Float64Type>();
-            Box::new(move |row, out| push_float(values.value(row), out))
-        }
-        T::Utf8 => {
-            let values = column.as_string::<i32>();
-            Box::new(move |row, out| push_string(out, values.value(row)))
-        }
-        T::LargeUtf8 => {
-            let values = column.as_string::<i64>();
-            Box::new(move |row, out| push_string(out, values.value(row)))
-        }
-        T::Utf8View => {
-            let values = column.as_string_view();
-            Box::new(move |row, out| push_string(out, values.value(row)))
-        }
-        T::Binary => {
-            let values = column.as_binary::<i32>();
-            Box::new(move |row, out| bytes(values.value(row), out))
-        }
-        T::LargeBinary => {
-            let values = column.as_binary::<i64>();
-            Box::new(move |row, out| bytes(values.value(row), out))
-        }
-        T::BinaryView => {
-            let values = column.as_binary_view();
-            Box::new(move |row, out| bytes(values.value(row), out))
-        }
-        T::FixedSizeBinary(_) => {
-            let values = column.as_fixed_size_binary();
-            Box::new(move |row, out| bytes(values.value(row), out))
-        }
-        T::Date32 => {
-            let values = column.as_primitive::<Date32Type>();
-            Box::new(move |row, out| {
-                iso(temporal::date32_to_datetime(values.value(row)), "%Y-%m-%d", values.value(row).into(), out)
-            })
-        }
-        T::Date64 => {
-            let values = column.as_primitive::<Date64Type>();
-            Box::new(move |row, out| {
-                iso(temporal::date64_to_datetime(values.value(row)), "%Y-%m-%d", values.value(row), out)
-            })
-        }
-        T::Timestamp(unit, zone) => timestamps(column, *unit, zone.is_some()),
+        T::Int8 => numbers::<Int8Type>(column),
+        T::Int16 => numbers::<Int16Type>(column),
+        T::Int32 => numbers::<Int32Type>(column),
+        T::Int64 => numbers::<Int64Type>(column),
+        T::UInt8 => numbers::<UInt8Type>(column),
+        T::UInt16 => numbers::<UInt16Type>(column),
+        T::UInt32 => numbers::<UInt32Type>(column),
+        T::UInt64 => numbers::<UInt64Type>(column),
+        T::Duration(U::Second) => numbers::<DurationSecondType>(column),
+        T::Duration(U::Millisecond) => numbers::<DurationMillisecondType>(column),
+        T::Duration(U::Microsecond) => numbers::<DurationMicrosecondType>(column),
+        T::Duration(U::Nanosecond) => numbers::<DurationNanosecondType>(column),
+        T::Float16 => each::<Float16Type>(column, |value, out| push_float(value.to_f64(), out)),
+        T::Float32 => each::<Float32Type>(column, |value, out| push_float(value.into(), out)),
+        T::Float64 => each::<Float64Type>(column, push_float),
         T::Decimal128(..) => {
             let values = column.as_primitive::<Decimal128Type>();
             Box::new(move |row, out| out.push_str(&values.value_as_string(row)))
@@ -176,39 +130,107 @@ fn plain<'a>(column: &'a dyn Array) -> Result<Push<'a>> {
             let values = column.as_primitive::<Decimal256Type>();
             Box::new(move |row, out| out.push_str(&values.value_as_string(row)))
         }
-        T::Time32(_) | T::Time64(_) => times(column),
-        T::Duration(_) => durations(column),
-        T::List(_) => {
-            let list = column.as_list::<i32>();
-            let offsets = list.value_offsets();
-            items(list.values().as_ref(), move |row| {
-                offsets.get(row..row + 2).map(|ends| (ends[0].as_usize(), ends[1].as_usize()))
-            })?
+        T::Utf8 => texts(column.as_string::<i32>()),
+        T::LargeUtf8 => texts(column.as_string::<i64>()),
+        T::Utf8View => texts(column.as_string_view()),
+        T::Binary => bytes(column.as_binary::<i32>()),
+        T::LargeBinary => bytes(column.as_binary::<i64>()),
+        T::BinaryView => bytes(column.as_binary_view()),
+        T::FixedSizeBinary(_) => bytes(column.as_fixed_size_binary()),
+        T::Date32 => each::<Date32Type>(column, |days, out| {
+            spelled(temporal::date32_to_datetime(days).map(|time| time.format(DAY)), days, out);
+        }),
+        T::Date64 => each::<Date64Type>(column, |value, out| {
+            spelled(temporal::date64_to_datetime(value).map(|time| time.format(DAY)), value, out);
+        }),
+        T::Time32(U::Second) => times::<Time32SecondType>(column, temporal::time32s_to_time),
+        T::Time32(_) => times::<Time32MillisecondType>(column, temporal::time32ms_to_time),
+        T::Time64(U::Microsecond) => times::<Time64MicrosecondType>(column, temporal::time64us_to_time),
+        T::Time64(_) => times::<Time64NanosecondType>(column, temporal::time64ns_to_time),
+        T::Timestamp(U::Second, _) => instants::<TimestampSecondType>(column, temporal::timestamp_s_to_datetime),
+        T::Timestamp(U::Millisecond, _) => {
+            instants::<TimestampMillisecondType>(column, temporal::timestamp_ms_to_datetime)
         }
-        T::LargeList(_) => {
-            let list = column.as_list::<i64>();
-            let offsets = list.value_offsets();
-            items(list.values().as_ref(), move |row| {
-                offsets.get(row..row + 2).map(|ends| (ends[0].as_usize(), ends[1].as_usize()))
-            })?
+        T::Timestamp(U::Microsecond, _) => {
+            instants::<TimestampMicrosecondType>(column, temporal::timestamp_us_to_datetime)
         }
+        T::Timestamp(U::Nanosecond, _) => {
+            instants::<TimestampNanosecondType>(column, temporal::timestamp_ns_to_datetime)
+        }
+        T::List(_) => lists(column.as_list::<i32>())?,
+        T::LargeList(_) => lists(column.as_list::<i64>())?,
         T::FixedSizeList(_, size) => {
             let size = usize::try_from(*size).unwrap_or_default();
-            items(column.as_fixed_size_list().values().as_ref(), move |row| Some((row * size, row * size + size)))?
+            items(column.as_fixed_size_list().values().as_ref(), move |row| row * size..row * size + size)?
         }
         T::Struct(_) => fields(column.as_struct())?,
         other => return Err(unsupported(other)),
     })
 }
 
+fn each<'a, T: ArrowPrimitiveType>(column: &'a dyn Array, push: impl Fn(T::Native, &mut String) + 'a) -> Push<'a> {
+    let values = column.as_primitive::<T>();
+    Box::new(move |row, out| push(values.value(row), out))
+}
+
+/// Numbers; durations are numbers in their unit.
+fn numbers<T: ArrowPrimitiveType<Native: Display>>(column: &dyn Array) -> Push<'_> {
+    each::<T>(column, |value, out| {
+        let _ = write!(out, "{value}");
+    })
+}
+
+fn texts<'a>(values: impl ArrayAccessor<Item = &'a str> + 'a) -> Push<'a> {
+    Box::new(move |row, out| push_string(out, values.value(row)))
+}
+
+fn bytes<'a>(values: impl ArrayAccessor<Item = &'a [u8]> + 'a) -> Push<'a> {
+    Box::new(move |row, out| {
+        out.push('"');
+        base64::engine::general_purpose::STANDARD.encode_string(values.value(row), out);
+        out.push('"');
+    })
+}
+
+/// Formats of ISO 8601, in which years before 0 and after 9999 have a sign: `+10000-01-01`.
+const DAY: &str = "%Y-%m-%d";
+const TIME_OF_DAY: &str = "%H:%M:%S%.f";
+const LOCAL: &str = "%Y-%m-%dT%H:%M:%S%.f";
+const ZONED: &str = "%Y-%m-%dT%H:%M:%S%.fZ";
+
+/// A time as text; as a plain number in its unit where there is no such time of day, or where the calendar of `chrono`
+/// ends, after some 260,000 years.
+fn spelled(time: Option<impl Display>, number: impl Display, out: &mut String) {
+    let _ = match time {
+        Some(time) => write!(out, "\"{time}\""),
+        None => write!(out, "{number}"),
+    };
+}
+
+fn times<T: ArrowPrimitiveType<Native: Display>>(
+    column: &dyn Array,
+    time: fn(T::Native) -> Option<NaiveTime>,
+) -> Push<'_> {
+    each::<T>(column, move |value, out| spelled(time(value).map(|time| time.format(TIME_OF_DAY)), value, out))
+}
+
+fn instants<T: ArrowTimestampType>(column: &dyn Array, time: fn(i64) -> Option<NaiveDateTime>) -> Push<'_> {
+    let format = if matches!(column.data_type(), DataType::Timestamp(_, Some(_))) { ZONED } else { LOCAL };
+    each::<T>(column, move |value, out| spelled(time(value).map(|time| time.format(format)), value, out))
+}
+
+fn lists<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> Result<Push<'_>> {
+    items(lists.values().as_ref(), move |row| items_of(lists, row))
+}
+
 /// An array of the items in the range of each row.
-fn items<'a>(values: &'a dyn Array, range: impl Fn(usize) -> Option<(usize, usize)> + 'a) -> Result<Push<'a>> {
+fn items<'a>(values: &'a dyn Array, range: impl Fn(usize) -> std::ops::Range<usize> + 'a) -> Result<Push<'a>> {
     let push = plain(values)?;
     Ok(Box::new(move |row, out| {
+        let range = range(row);
         out.push('[');
-        let (from, to) = range(row).unwrap_or_default();
-        for item in from..to {
-            if item > from {
+        for item in range.clone() {
+            if item > range.start {
                 out.push(',');
             }
             if has_no_value(values, item) {
@@ -240,98 +262,6 @@ fn fields(column: &StructArray) -> Result<Push<'_>> {
         }
         out.push('}');
     }))
-}
-
-/// Times of day as ISO 8601 text; times outside a day as plain numbers in their unit.
-fn times(column: &dyn Array) -> Push<'_> {
-    macro_rules! of {
-        ($arrow:ty, $convert:path) => {{
-            let values = column.as_primitive::<$arrow>();
-            Box::new(move |row, out| {
-                let value = values.value(row);
-                let _ = match $convert(value) {
-                    Some(time) => write!(out, "\"{}\"", time.format("%H:%M:%S%.f")),
-                    None => write!(out, "{value}"),
-                };
-            })
-        }};
-    }
-    match column.data_type() {
-        DataType::Time32(TimeUnit::Second) => of!(Time32SecondType, temporal::time32s_to_time),
-        DataType::Time32(_) => of!(Time32MillisecondType, temporal::time32ms_to_time),
-        DataType::Time64(TimeUnit::Microsecond) => of!(Time64MicrosecondType, temporal::time64us_to_time),
-        _ => of!(Time64NanosecondType, temporal::time64ns_to_time),
-    }
-}
-
-/// Durations as numbers in their unit.
-fn durations(column: &dyn Array) -> Push<'_> {
-    macro_rules! of {
-        ($arrow:ty) => {{
-            let values = column.as_primitive::<$arrow>();
-            Box::new(move |row, out| {
-                let _ = write!(out, "{}", values.value(row));
-            })
-        }};
-    }
-    match column.data_type() {
-        DataType::Duration(TimeUnit::Second) => of!(DurationSecondType),
-        DataType::Duration(TimeUnit::Millisecond) => of!(DurationMillisecondType),
-        DataType::Duration(TimeUnit::Microsecond) => of!(DurationMicrosecondType),
-        _ => of!(DurationNanosecondType),
-    }
-}
-
-/// A point in time as text of ISO 8601, in which years before 0 and after 9999 have a sign: `+10000-01-01`. As a plain number in its unit
-/// where the calendar of `chrono` ends, after some 260,000 years.
-fn iso(time: Option<chrono::NaiveDateTime>, format: &str, number: i64, out: &mut String) {
-    match time {
-        Some(time) => {
-            let _ = write!(out, "\"{}\"", time.format(format));
-        }
-        None => {
-            let _ = write!(out, "{number}");
-        }
-    }
-}
-
-fn timestamps(column: &dyn Array, unit: TimeUnit, zoned: bool) -> Push<'_> {
-    macro_rules! of {
-        ($arrow:ty, $convert:path, $local:expr, $zoned:expr) => {{
-            let values = column.as_primitive::<$arrow>();
-            let format = if zoned { $zoned } else { $local };
-            Box::new(move |row, out| iso($convert(values.value(row)), format, values.value(row), out))
-        }};
-    }
-    match unit {
-        TimeUnit::Second => {
-            of!(TimestampSecondType, temporal::timestamp_s_to_datetime, "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
-        }
-        TimeUnit::Millisecond => {
-            of!(
-                TimestampMillisecondType,
-                temporal::timestamp_ms_to_datetime,
-                "%Y-%m-%dT%H:%M:%S%.f",
-                "%Y-%m-%dT%H:%M:%S%.fZ"
-            )
-        }
-        TimeUnit::Microsecond => {
-            of!(
-                TimestampMicrosecondType,
-                temporal::timestamp_us_to_datetime,
-                "%Y-%m-%dT%H:%M:%S%.f",
-                "%Y-%m-%dT%H:%M:%S%.fZ"
-            )
-        }
-        TimeUnit::Nanosecond => {
-            of!(
-                TimestampNanosecondType,
-                temporal::timestamp_ns_to_datetime,
-                "%Y-%m-%dT%H:%M:%S%.f",
-                "%Y-%m-%dT%H:%M:%S%.fZ"
-            )
-        }
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 //! with properties from RDF. Within one shape the graph is unchanged; [`declared`] restores what its files do not
 //! declare.
 
+mod arrays;
 mod coerce;
 mod declare;
 mod described_nodes;

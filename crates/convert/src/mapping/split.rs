@@ -216,10 +216,10 @@ impl<R: Split> Divided<R> {
             .iter()
             .map(|name| self.relations.get(name.unwrap_or_default()).unwrap_or(&self.any_relation).as_slice())
             .collect();
-        let type_of_edge = |row: usize| -> Result<usize> {
+        let type_of_edge = |row: usize| -> Result<Option<usize>> {
             let relation = relations.index.value(row) as usize;
             let candidates = match candidates.get(relation).copied().unwrap_or_default() {
-                [only] => return Ok(*only),
+                [only] => return Ok(Some(*only)),
                 candidates => candidates,
             };
             let joins = match candidates.is_empty() {
@@ -230,7 +230,7 @@ impl<R: Split> Divided<R> {
                 let typed = self.typed.edges.get(**ty);
                 typed.is_some_and(|typed| joins == Some((typed.source, typed.target)))
             };
-            candidates.iter().find(fits).copied().ok_or_else(|| {
+            candidates.iter().find(fits).copied().map(Some).ok_or_else(|| {
                 let name = relations.names.value(relation);
                 Error::broken(&CARRY_FITS, format!("relation {name:?} does not belong to any edge type"))
             })

@@ -14,7 +14,7 @@ use isomorph_tables::sort::{EdgeSorter, EdgeStream, SortOptions, SortedBatch, So
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arrow_limits::halves;
-use crate::mapping::reify::malformed;
+use crate::mapping::arrays::malformed;
 use crate::parallel;
 
 /// Rows that are passed to the sort at once.

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
-use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::part::shown;
 use isomorph_model::{
@@ -13,6 +12,7 @@ use isomorph_model::{
     ValueKind, part,
 };
 
+use super::arrays::pick;
 use crate::arrow_limits::narrow;
 
 /// Converts each batch of edges in `inner` by `show`, to one, several or no batches.
@@ -135,6 +135,11 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// The rows with these numbers, of a batch with `all` rows.
+    pub fn of_batch(numbers: Vec<u32>, all: usize) -> Self {
+        Rows { rows: numbers.len(), picked: (numbers.len() < all).then(|| UInt32Array::from(numbers)) }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows
@@ -152,7 +157,7 @@ impl Rows {
     /// If it has fewer rows than the batch.
     pub fn of(&self, column: &dyn Array) -> Result<ArrayRef> {
         match &self.picked {
-            Some(rows) => take(column, rows, None).map_err(|error| Error::malformed(error.to_string())),
+            Some(rows) => pick(column, rows),
             None => Ok(column.slice(0, column.len())),
         }
     }
@@ -207,21 +212,21 @@ impl Rows {
     }
 }
 
-/// Groups the rows of a batch by type. There are `types` types; `type_of` returns the type of a row. Types without rows
-/// are omitted.
+/// Groups the rows of a batch by type. There are `types` types; `type_of` returns the type of a row, or `None` for a row
+/// that is left out. Types without rows are omitted.
 ///
 /// # Errors
 /// Returns the errors of `type_of`.
 pub(super) fn rows_by_type(
     types: usize,
     rows: usize,
-    type_of: impl Fn(usize) -> Result<usize>,
+    type_of: impl Fn(usize) -> Result<Option<usize>>,
 ) -> Result<Vec<(usize, Rows)>> {
     let mut all: Vec<Vec<u32>> = vec![Vec::new(); types];
     for row in 0..rows {
-        let own = all.get_mut(type_of(row)?).ok_or_else(|| Error::usage("a row of an unknown type"))?;
-        own.push(narrow(row));
+        let Some(ty) = type_of(row)? else { continue };
+        all.get_mut(ty).ok_or_else(|| Error::usage("a row of an unknown type"))?.push(narrow(row));
     }
-    let some = |own: Vec<u32>| Rows { rows: own.len(), picked: (own.len() < rows).then(|| UInt32Array::from(own)) };
-    Ok(all.into_iter().enumerate().filter(|(_, own)| !own.is_empty()).map(|(ty, own)| (ty, some(own))).collect())
+    let some = all.into_iter().enumerate().filter(|(_, own)| !own.is_empty());
+    Ok(some.map(|(ty, own)| (ty, Rows::of_batch(own, rows))).collect())
 }

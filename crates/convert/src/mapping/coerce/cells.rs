@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, ListArray, make_array, new_null_array};
+use arrow_array::{Array, ArrayRef, ListArray, new_null_array};
 use arrow_schema::{DataType, Field, TimeUnit};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::Property;
@@ -12,6 +12,7 @@ use isomorph_model::json::{self, Value};
 use isomorph_model::type_name::list_of;
 
 use super::has_plain;
+use crate::mapping::arrays::{malformed, same_bits};
 use crate::mapping::exact_cast::exact_cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::json_out::JsonCells;
@@ -104,10 +105,7 @@ impl Way {
                 let misfit = |error| Error::new(Kind::WouldLose, format!("a value does not fit {to}")).caused_by(error);
                 exact_cast(column, to).map_err(misfit)?
             }
-            Way::Bits(to) => {
-                let data = column.to_data().into_builder().data_type(to.clone()).build();
-                make_array(data.map_err(malformed)?)
-            }
+            Way::Bits(to) => same_bits(column, to)?,
             Way::Nothing => new_null_array(&DataType::Null, column.len()),
             Way::Items(way, to) => {
                 let (Some(lists), DataType::List(field)) = (column.as_list_opt::<i32>(), to) else {
@@ -134,10 +132,6 @@ fn then(first: Way, second: Way) -> Way {
 
 fn is_text(data_type: &DataType) -> bool {
     *data_type == DataType::Utf8
-}
-
-fn malformed(error: impl std::fmt::Display) -> Error {
-    Error::malformed(error.to_string())
 }
 
 /// The common variant of a type: of text, bytes and lists, also within fields.

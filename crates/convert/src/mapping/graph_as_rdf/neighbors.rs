@@ -12,7 +12,7 @@ use isomorph_model::{EdgeBatch, KeyKind, NodeId, Part, Side, part, term};
 
 use super::tables::{batch_of, record_of};
 use super::{Lifting, lowered};
-use crate::mapping::reify::malformed;
+use crate::mapping::arrays::malformed;
 
 /// A quad that owns its terms.
 struct Owned {

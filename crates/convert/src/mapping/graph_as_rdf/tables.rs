@@ -19,9 +19,8 @@ use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
 use crate::arrow_limits::halves;
-use crate::mapping::property_bags::label_lists;
-use crate::mapping::property_bags::{labels_of, relations_of};
-use crate::mapping::reify::malformed;
+use crate::mapping::arrays::malformed;
+use crate::mapping::property_bags::{label_lists, labels_of, relations_of};
 use crate::mapping::split::in_order;
 
 /// Tables of a graph that are being filled.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{Array, ArrayRef, StringArray, UInt32Array, UInt64Array, new_null_array};
+use arrow_array::{Array, ArrayRef, StringArray, UInt64Array, new_null_array};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Result};
@@ -17,16 +17,16 @@ use isomorph_model::{
 };
 use isomorph_storage::Budget;
 
-use super::cells::{malformed, original, same_bits};
+use super::cells::original;
 use super::forward::ids_of;
 use super::order::{self, InOrder};
 use super::{Ids, Numbering, labels, rest};
-use crate::arrow_limits::narrow;
 use crate::mapping::CARRY_FITS;
+use crate::mapping::arrays::same_bits;
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::property_bags::labels_of;
-use crate::mapping::view::{columns_alone, edges_shown, within};
+use crate::mapping::view::{Rows, columns_alone, edges_shown, rows_by_type, within};
 use crate::parallel;
 use isomorph_model::part::shown;
 
@@ -195,40 +195,28 @@ impl Unnumbered {
             .iter()
             .map(|own| Self::column(&batch.properties, &self.edge_columns, own.mirror?))
             .collect();
-        let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.record.edges.len()];
-        for (row, relation) in relations.index.values().iter().enumerate() {
-            let ty = types.get(*relation as usize).copied().flatten();
+        let type_of = |row: usize| {
+            let ty = types.get(relations.index.value(row) as usize).copied().flatten();
             let ty = ty.ok_or_else(|| Error::broken(&CARRY_FITS, "an edge has an unknown type"))?;
-            if marks.get(ty).copied().flatten().is_some_and(|marks| marks.is_valid(row)) {
-                continue;
-            }
-            if let Some(rows) = rows.get_mut(ty) {
-                rows.push(narrow(row));
-            }
-        }
-        for (ty, rows) in rows.into_iter().enumerate() {
-            if !rows.is_empty() && only.is_none_or(|only| only == ty) {
-                let picked = (rows.len() < batch.rows).then(|| UInt32Array::from(rows));
-                give(Batch::Edges(self.edges_of(batch, ty, picked.as_ref())?))?;
+            let is_mirrored = marks.get(ty).copied().flatten().is_some_and(|marks| marks.is_valid(row));
+            Ok((!is_mirrored).then_some(ty))
+        };
+        for (ty, rows) in rows_by_type(self.record.edges.len(), batch.rows, type_of)? {
+            if only.is_none_or(|only| only == ty) {
+                give(Batch::Edges(self.edges_of(batch, ty, &rows)?))?;
             }
         }
         Ok(())
     }
 
-    /// The rows `picked` of a batch, or all, as edges of type `ty`.
-    fn edges_of(&self, batch: &EdgeBatch, ty: usize, picked: Option<&UInt32Array>) -> Result<EdgeBatch> {
+    /// Some rows of a batch as edges of type `ty`.
+    fn edges_of(&self, batch: &EdgeBatch, ty: usize, rows: &Rows) -> Result<EdgeBatch> {
         let (Some(own), Some(typed)) = (self.record.edges.get(ty), self.record.typed.edges.get(ty)) else {
             return Err(Error::usage("no such edge type"));
         };
-        let pick = |column: &dyn Array| -> Result<ArrayRef> {
-            match picked {
-                Some(rows) => take(column, rows, None).map_err(malformed),
-                None => Ok(column.slice(0, column.len())),
-            }
-        };
         let ends = |ends: &Ends, node: usize| -> Result<Ends> {
             let Ends::Keys(keys) = ends else { return Err(Error::unsupported("the ends of edges must be ids")) };
-            let ids = ids_of(&pick(keys.as_ref())?)?;
+            let ids = ids_of(&rows.of(keys.as_ref())?)?;
             if self.record.ids == Ids::Keys {
                 let key = self.record.typed.nodes.get(node).map(|ty| &ty.key);
                 return Ok(Ends::Keys(keys_of(&ids, key.ok_or_else(|| Error::usage("no such node type"))?)?));
@@ -246,9 +234,7 @@ impl Unnumbered {
             }
         }
         let columns = batch.properties.iter().zip(wanted);
-        let columns: Columns = columns
-            .map(|(column, wanted)| column.as_ref().filter(|_| wanted).map(|column| pick(column.as_ref())).transpose())
-            .collect::<Result<_>>()?;
+        let columns = rows.of_columns(&columns.map(|(column, wanted)| column.clone().filter(|_| wanted)).collect())?;
         let column = |at: usize| Self::column(&columns, &self.edge_columns, at);
         let mut properties = properties_of(&typed.properties, &own.properties, column)?;
         if let Some(objects) = self.record.rest[1].and_then(column) {
@@ -256,7 +242,7 @@ impl Unnumbered {
         }
         Ok(EdgeBatch {
             ty,
-            rows: picked.map_or(batch.rows, |rows| rows.len()),
+            rows: rows.len(),
             relations: None,
             source: ends(&batch.source, typed.source)?,
             target: ends(&batch.target, typed.target)?,

@@ -5,19 +5,17 @@ use std::sync::Arc;
 use arrow_array::builder::UInt32Builder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, UInt8Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, ListArray, UInt8Array, make_array};
-use arrow_buffer::ArrowNativeType;
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, ListArray, UInt8Array};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 use arrow_select::filter::filter;
-use arrow_select::take::take;
 use isomorph_error::{Error, Result};
 use isomorph_model::type_name::{list_of, type_name};
 use isomorph_model::{Property, ValueKind, well_known};
 
 use crate::arrow_limits::narrow;
-use crate::mapping::CARRY_FITS;
-use crate::mapping::has_text;
+use crate::mapping::arrays::{items_of, malformed, pick, same_bits, with_nulls};
+use crate::mapping::{CARRY_FITS, has_text};
 
 /// Whether the values of a property can be a feature without conversion: numbers, truth values, times, text, bytes,
 /// lists of numbers, tensors.
@@ -107,26 +105,19 @@ pub(super) fn featured(property: &Property, column: &ArrayRef) -> Result<Feature
             let bytes = column.as_binary_opt::<i32>().ok_or_else(other)?;
             let elsewhere = rows_that(bytes, |row| bytes.value(row).is_empty());
             let values = UInt8Array::new(ScalarBuffer::from(bytes.values().clone()), None);
-            let list = ListArray::try_new(
-                Arc::clone(field),
-                bytes.offsets().clone(),
-                Arc::new(values),
-                bytes.nulls().cloned(),
-            );
-            let list: ArrayRef = Arc::new(list.map_err(malformed)?);
+            let list = list(field, bytes.offsets(), Arc::new(values), bytes.nulls())?;
             Ok(Featured { column: without(&list, &elsewhere)?, elsewhere })
         }
         (DataType::List(_), DataType::List(field)) => {
             let lists = column.as_list_opt::<i32>().ok_or_else(other)?;
             let items = lists.values();
             let has_null = |row: usize| {
-                let range = range(lists, row);
+                let range = items_of(lists, row);
                 items.nulls().is_some_and(|nulls| range.clone().any(|item| nulls.is_null(item)))
             };
             let elsewhere = rows_that(lists, |row| lists.value_length(row) == 0 || has_null(row));
             let items = numbers(items, field.data_type())?;
-            let list = ListArray::try_new(Arc::clone(field), lists.offsets().clone(), items, lists.nulls().cloned());
-            let list: ArrayRef = Arc::new(list.map_err(malformed)?);
+            let list = list(field, lists.offsets(), items, lists.nulls())?;
             let column = without(&list, &elsewhere)?;
             Ok(Featured { column: without_items_of_nulls(column)?, elsewhere })
         }
@@ -146,7 +137,18 @@ fn single(column: &ArrayRef, field: &Arc<Field>) -> Result<ArrayRef> {
             (OffsetBuffer::from_lengths(lengths), filter(&values, &there).map_err(malformed)?, Some(nulls))
         }
     };
-    Ok(Arc::new(ListArray::try_new(Arc::clone(field), offsets, values, nulls).map_err(malformed)?))
+    list(field, &offsets, values, nulls.as_ref())
+}
+
+/// Lists of these items.
+fn list(
+    field: &Arc<Field>,
+    offsets: &OffsetBuffer<i32>,
+    items: ArrayRef,
+    nulls: Option<&NullBuffer>,
+) -> Result<ArrayRef> {
+    let list = ListArray::try_new(Arc::clone(field), offsets.clone(), items, nulls.cloned());
+    Ok(Arc::new(list.map_err(malformed)?))
 }
 
 /// Numbers with the same bits.
@@ -159,15 +161,6 @@ fn numbers(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
         return Ok(Arc::new(UInt8Array::new(bytes.into(), flags.nulls().cloned())));
     }
     same_bits(column, to)
-}
-
-/// The column in a type of the same width.
-pub(super) fn same_bits(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
-    if column.data_type() == to {
-        return Ok(Arc::clone(column));
-    }
-    let data = column.to_data().into_builder().data_type(to.clone()).build();
-    Ok(make_array(data.map_err(malformed)?))
 }
 
 /// Converts a feature to the column of `property`.
@@ -189,14 +182,13 @@ pub(super) fn original(property: &Property, column: &ArrayRef) -> Result<ArrayRe
         (DataType::List(field), DataType::List(_)) => {
             let lists = column.as_list::<i32>();
             let items = values_of(lists.values(), field.data_type())?;
-            let list = ListArray::try_new(Arc::clone(field), lists.offsets().clone(), items, lists.nulls().cloned());
-            Ok(Arc::new(list.map_err(malformed)?))
+            list(field, lists.offsets(), items, lists.nulls())
         }
         (data_type, DataType::List(_)) => {
             let lists = column.as_list::<i32>();
             let mut items = UInt32Builder::with_capacity(lists.len());
             for row in 0..lists.len() {
-                match (lists.is_null(row), range(lists, row)) {
+                match (lists.is_null(row), items_of(lists, row)) {
                     (true, _) => items.append_null(),
                     (false, range) if range.len() == 1 => items.append_value(narrow(range.start)),
                     (false, range) => {
@@ -205,7 +197,7 @@ pub(super) fn original(property: &Property, column: &ArrayRef) -> Result<ArrayRe
                     }
                 }
             }
-            values_of(&take(lists.values(), &items.finish(), None).map_err(malformed)?, data_type)
+            values_of(&pick(lists.values(), &items.finish())?, data_type)
         }
         _ => Ok(column),
     }
@@ -230,13 +222,7 @@ fn typed(column: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
         (found, wanted) if found == wanted => Ok(Arc::clone(column)),
         (DataType::List(found), DataType::List(field)) if found.data_type() == field.data_type() => {
             let lists = column.as_list::<i32>();
-            let list = ListArray::try_new(
-                Arc::clone(field),
-                lists.offsets().clone(),
-                Arc::clone(lists.values()),
-                lists.nulls().cloned(),
-            );
-            Ok(Arc::new(list.map_err(malformed)?))
+            list(field, lists.offsets(), Arc::clone(lists.values()), lists.nulls())
         }
         _ => Err(misfit()),
     }
@@ -283,8 +269,7 @@ fn without(column: &ArrayRef, rows: &[u32]) -> Result<ArrayRef> {
             *stated = false;
         }
     }
-    let nulls = NullBuffer::union(column.nulls(), Some(&NullBuffer::from(stated)));
-    Ok(make_array(column.to_data().into_builder().nulls(nulls).build().map_err(malformed)?))
+    with_nulls(column, Some(&NullBuffer::from(stated)))
 }
 
 /// The lists without the items of null lists, if some of the items are null.
@@ -296,26 +281,15 @@ fn without_items_of_nulls(column: ArrayRef) -> Result<ArrayRef> {
     let mut there = vec![false; lists.values().len()];
     let mut lengths = Vec::with_capacity(lists.len());
     for row in 0..lists.len() {
-        let items = if lists.is_valid(row) { range(lists, row) } else { 0..0 };
+        let items = if lists.is_valid(row) { items_of(lists, row) } else { 0..0 };
         lengths.push(items.len());
         there.get_mut(items).into_iter().flatten().for_each(|there| *there = true);
     }
     let items = filter(lists.values(), &BooleanArray::from(there)).map_err(malformed)?;
     let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
-    let list = ListArray::try_new(field, OffsetBuffer::from_lengths(lengths), items, lists.nulls().cloned());
-    Ok(Arc::new(list.map_err(malformed)?))
-}
-
-/// The items of a row.
-pub(super) fn range(lists: &ListArray, row: usize) -> std::ops::Range<usize> {
-    let ends = lists.value_offsets().get(row..row + 2);
-    ends.map_or(0..0, |ends| ends[0].as_usize()..ends[1].as_usize())
+    list(&field, &OffsetBuffer::from_lengths(lengths), items, lists.nulls())
 }
 
 fn other() -> Error {
     Error::usage("a column is of another type than its property")
-}
-
-pub(super) fn malformed(error: impl std::fmt::Display) -> Error {
-    Error::malformed(error.to_string())
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, Int32Array, StringArray, UInt8Array, UInt32Array, UInt64Array};
@@ -15,11 +14,13 @@ use isomorph_model::{
 };
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
-use super::cells::{featured, malformed, same_bits, weights};
+use super::cells::{featured, weights};
 use super::{Ids, Numbering, labels, rest};
 use crate::arrow_limits::narrow;
+use crate::mapping::arrays::{malformed, same_bits};
 use crate::mapping::json_out::JsonCells;
 use crate::mapping::property_bags::label_lists;
+use crate::mapping::view::Rows;
 use crate::pipeline::REPEATED_KEY;
 use isomorph_storage::Resources;
 
@@ -168,8 +169,8 @@ impl<'a> Numberer<'a> {
         // A loop is the same in both directions.
         let rows = source.values().iter().zip(target.values()).enumerate();
         let rows = rows.filter(|(row, (from, to))| from != to && is_undirected(*row));
-        let rows: UInt32Array = rows.map(|(row, _)| narrow(row)).collect();
-        let mirrored = mirrored(&edges, &source, &target, &rows, mirror)?;
+        let rows = Rows::of_batch(rows.map(|(row, _)| narrow(row)).collect(), batch.rows);
+        let mirrored = mirrored(&edges, &rows, mirror)?;
         Ok((edges, Some(mirrored)))
     }
 
@@ -219,46 +220,18 @@ pub(super) fn ids_of(keys: &ArrayRef) -> Result<UInt64Array> {
 /// Labels as JSON arrays; null if there are none.
 fn label_texts(column: &LabelColumn) -> Result<ArrayRef> {
     let lists = label_lists(column);
-    let property = labels();
-    let cells = JsonCells::new(&property, lists.as_ref())?;
-    let (mut texts, mut text) = (StringBuilder::with_capacity(lists.len(), lists.len() * 16), String::new());
-    for row in 0..lists.len() {
-        text.clear();
-        match cells.push(row, &mut text) {
-            true => texts.append_value(&text),
-            false => texts.append_null(),
-        }
-    }
-    Ok(Arc::new(texts.finish()))
+    Ok(Arc::new(JsonCells::new(&labels(), lists.as_ref())?.texts()))
 }
 
 /// Some rows of edges in the other direction, marked.
-fn mirrored(
-    edges: &EdgeBatch,
-    source: &UInt64Array,
-    target: &UInt64Array,
-    rows: &UInt32Array,
-    mirror: usize,
-) -> Result<EdgeBatch> {
-    let pick = |column: &dyn Array| take(column, rows, None).map_err(malformed);
-    let mut properties: Columns = Vec::with_capacity(edges.properties.len());
-    for column in &edges.properties {
-        properties.push(column.as_ref().map(|column| pick(column.as_ref())).transpose()?);
-    }
-    if let Some(slot) = properties.get_mut(mirror) {
+fn mirrored(edges: &EdgeBatch, rows: &Rows, mirror: usize) -> Result<EdgeBatch> {
+    let mut mirrored = rows.of_edges(edges)?;
+    std::mem::swap(&mut mirrored.source, &mut mirrored.target);
+    if let Some(slot) = mirrored.properties.get_mut(mirror) {
         let marks: ArrayRef = Arc::new(UInt8Array::from_value(1, rows.len()));
         *slot = Some(featured(&Property::new("mirror", DataType::UInt8), &marks)?.column);
     }
-    let relations = edges.relations.as_ref();
-    Ok(EdgeBatch {
-        rows: rows.len(),
-        relations: relations
-            .map(|all| Relations { names: all.names.clone(), index: UInt32Array::from_value(0, rows.len()) }),
-        source: Ends::Keys(pick(target)?),
-        target: Ends::Keys(pick(source)?),
-        properties,
-        ..edges.clone()
-    })
+    Ok(mirrored)
 }
 
 impl Sink for Numberer<'_> {

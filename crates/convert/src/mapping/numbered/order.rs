@@ -9,7 +9,7 @@ use isomorph_model::{Batch, Graph, NodeBatch, Part, Request, Source, Tables, par
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
-use super::cells::malformed;
+use crate::mapping::arrays::malformed;
 
 /// Sorted nodes.
 pub(super) struct InOrder {

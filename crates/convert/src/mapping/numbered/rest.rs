@@ -10,12 +10,11 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::json::{Members, push_string};
 use isomorph_model::{Columns, Property};
 
-use super::cells::malformed;
 use crate::arrow_limits::narrow;
 use crate::mapping::CARRY_FITS;
+use crate::mapping::arrays::{as_type, malformed};
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::json_out::JsonCells;
-use crate::mapping::reify::as_type;
 
 /// The objects of rows; `None` if no row has one. `elsewhere` lists rows and properties, in any order.
 ///

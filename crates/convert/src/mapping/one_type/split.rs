@@ -17,6 +17,7 @@ use isomorph_model::{
 
 use super::Fusion;
 use crate::mapping::CARRY_FITS;
+use crate::mapping::arrays::with_nulls;
 use crate::mapping::declare::cast;
 use crate::mapping::property_bags::{labels_of, relations_of};
 use crate::mapping::split::{Divided, Split};
@@ -188,8 +189,6 @@ impl Split for Found {
 fn without(column: &mut ArrayRef, absent: &ArrayRef) -> Result<()> {
     let absent = absent.as_boolean();
     let stated: NullBuffer = absent.iter().map(|absent| absent != Some(true)).collect();
-    let nulls = NullBuffer::union(column.nulls(), Some(&stated));
-    let data = column.to_data().into_builder().nulls(nulls).build();
-    *column = arrow_array::make_array(data.map_err(|error| Error::malformed(error.to_string()))?);
+    *column = with_nulls(column, Some(&stated))?;
     Ok(())
 }

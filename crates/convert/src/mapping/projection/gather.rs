@@ -13,14 +13,13 @@ use isomorph_error::{Error, Result};
 use isomorph_model::batch::{HyperedgeBatch, MemberBatch};
 use isomorph_model::schema::HyperedgeType;
 use isomorph_model::type_name::list_of;
-use isomorph_model::well_known;
-use isomorph_model::{Batch, EndForm, Ends, Graph, Request, Source, Tables};
+use isomorph_model::{Batch, EndForm, Ends, Graph, Request, Source, Tables, well_known};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::pairs::Groups;
 use crate::arrow_limits::halves;
-use crate::mapping::reify::{as_type, malformed};
+use crate::mapping::arrays::{as_type, malformed};
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 

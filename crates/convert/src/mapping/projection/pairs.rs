@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::gather::{Is, at};
 use crate::arrow_limits::narrow;
-use crate::mapping::reify::malformed;
+use crate::mapping::arrays::malformed;
 
 /// A hyperedge and its members, as rows of `columns`.
 #[derive(Default)]

@@ -13,7 +13,7 @@ use isomorph_model::{
 
 use super::Projection;
 use super::gather::{Gathered, at, directed, ends};
-use crate::mapping::reify::malformed;
+use crate::mapping::arrays::malformed;
 
 /// Shows a graph without its hyperedges: with the pairs of a [`Projection`], if it has any.
 pub struct Projected {

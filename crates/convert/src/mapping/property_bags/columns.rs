@@ -14,8 +14,9 @@ use isomorph_model::{Columns, LabelColumn, Property, ValueKind, json};
 
 use super::Slot;
 use crate::mapping::CARRY_FITS;
+use crate::mapping::arrays::as_type;
 use crate::mapping::json_in::JsonColumn;
-use crate::mapping::reify::as_type;
+
 /// Labels as a column of lists; null if there are none.
 pub(crate) fn label_lists(labels: &LabelColumn) -> ArrayRef {
     let item = Field::new(ITEM, DataType::Utf8, true);

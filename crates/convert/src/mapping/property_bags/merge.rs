@@ -19,9 +19,9 @@ use isomorph_model::{
 
 use super::{Bundling, EdgeSlots, NodeSlots, Slot};
 use crate::arrow_limits::narrow;
+use crate::mapping::arrays::{as_type, items_of};
 use crate::mapping::json_out::JsonCells;
 use crate::mapping::merge::{Merge, Merged, MergedEdges};
-use crate::mapping::reify::as_type;
 
 impl Merged<Bundling> {
     /// Shows `inner` as `bundling.bundled`. Reads nothing.
@@ -107,8 +107,7 @@ pub(crate) fn labels_of(column: &ArrayRef) -> Result<LabelColumn> {
     let items = lists.values().as_string_opt::<i32>().ok_or_else(refused)?;
     let mut builder = LabelBuilder::default();
     for row in 0..lists.len() {
-        let range = lists.value_offsets().get(row..row + 2).filter(|_| !lists.is_null(row));
-        let range = range.map_or(0..0, |ends| ends[0].as_usize()..ends[1].as_usize());
+        let range = if lists.is_null(row) { 0..0 } else { items_of(lists, row) };
         builder.push(range.filter(|item| !items.is_null(*item)).map(|item| items.value(item)));
     }
     Ok(builder.finish())

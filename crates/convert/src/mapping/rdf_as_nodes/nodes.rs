@@ -13,7 +13,7 @@ use isomorph_model::{Batch, NodeBatch, Part, Take, part};
 use isomorph_tables::sort::EdgeStream;
 
 use super::Gathering;
-use crate::mapping::reify::malformed;
+use crate::mapping::arrays::malformed;
 use crate::mapping::subjects::{Said, Subjects, rows};
 
 /// Nodes in a batch.

@@ -10,7 +10,7 @@ use isomorph_model::faces::RDF_TYPE;
 use isomorph_model::term::{self, TermKind};
 use isomorph_model::{Columns, EdgeBatch, Ends, Relations};
 
-use crate::mapping::reify::malformed;
+use crate::mapping::arrays::malformed;
 
 /// Whether a class can be a label: an IRI without the character that separates labels in NOCK.
 fn is_label(class: &str) -> bool {

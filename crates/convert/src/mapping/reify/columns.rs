@@ -5,24 +5,19 @@ use std::sync::Arc;
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray, StringArray, StructArray, UInt32Array};
-use arrow_buffer::ArrowNativeType;
-use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_buffer::{ArrowNativeType, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
-use arrow_select::take::take;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::type_name::{ITEM, list_of};
-use isomorph_model::{Ends, json, well_known};
+use isomorph_model::{json, well_known};
 
 use crate::arrow_limits::narrow;
 use crate::mapping::CARRY_FITS;
+use crate::mapping::arrays::{as_type, malformed, pick, with_nulls};
+use crate::mapping::view::Rows;
 
 /// Name of the field with the layer, in the struct about an end.
 const LAYER: &str = "layer";
-
-pub(in crate::mapping) fn malformed(error: impl std::fmt::Display) -> Error {
-    Error::malformed(error.to_string())
-}
 
 /// Layer and coefficient of an end, from lists of labels or from structs of both.
 pub(super) fn said_of_end(said: &ArrayRef) -> Result<(Option<ArrayRef>, Option<ArrayRef>)> {
@@ -33,9 +28,7 @@ pub(super) fn said_of_end(said: &ArrayRef) -> Result<(Option<ArrayRef>, Option<A
     let field = |name: &str, data_type: &DataType| -> Result<Option<ArrayRef>> {
         let Some(column) = said.column_by_name(name) else { return Ok(None) };
         let column = as_type(column, data_type)?;
-        let nulls = NullBuffer::union(column.nulls(), said.nulls());
-        let data = column.to_data().into_builder().nulls(nulls).build().map_err(malformed)?;
-        Ok(Some(arrow_array::make_array(data)))
+        with_nulls(&column, said.nulls()).map(Some)
     };
     Ok((field(LAYER, &list_of(DataType::Utf8))?, field(well_known::COEFFICIENT, &DataType::Float64)?))
 }
@@ -52,18 +45,6 @@ pub(super) fn said(layer: Option<&ArrayRef>, coefficient: Option<&ArrayRef>, row
         (Arc::new(Field::new(well_known::COEFFICIENT, number.clone(), true)), or_null(coefficient, &number)?),
     ];
     Ok(Arc::new(StructArray::from(columns)))
-}
-
-/// The column as `data_type`, unchanged if it is of that type. No value becomes null.
-///
-/// # Errors
-/// If a value cannot be represented in that type.
-pub(in crate::mapping) fn as_type(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
-    if column.data_type() == data_type {
-        return Ok(Arc::clone(column));
-    }
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(column, data_type, &strict).map_err(malformed)
 }
 
 /// Keys of groups as text: lists of labels as JSON.
@@ -105,38 +86,17 @@ pub(super) fn key_of_text(keys: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(lists.finish()))
 }
 
-/// The rows `picked` of a column, or all.
-pub(super) fn pick(column: &ArrayRef, picked: Option<&UInt32Array>) -> Result<ArrayRef> {
-    match picked {
-        Some(rows) => take(column, rows, None).map_err(malformed),
-        None => Ok(Arc::clone(column)),
-    }
-}
-
-/// The rows `picked` of ends, or all.
-pub(super) fn pick_ends(ends: &Ends, picked: Option<&UInt32Array>) -> Result<Ends> {
-    Ok(match ends {
-        Ends::Keys(keys) => Ends::Keys(pick(keys, picked)?),
-        Ends::Rows(rows) => {
-            let rows: ArrayRef = Arc::new(rows.clone());
-            Ends::Rows(pick(&rows, picked)?.as_primitive::<arrow_array::types::UInt64Type>().clone())
-        }
-    })
-}
-
 /// A list for each row: the rows `items[offsets[row]..offsets[row + 1]]` of `values`; null if there are no items.
 pub(super) fn lists(values: &ArrayRef, offsets: &[i32], items: &UInt32Array) -> Result<ArrayRef> {
     let nulls: NullBuffer = offsets.windows(2).map(|ends| ends[0] < ends[1]).collect();
     let field = Arc::new(Field::new(ITEM, values.data_type().clone(), true));
-    let values = take(values, items, None).map_err(malformed)?;
+    let values = pick(values, items)?;
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets.to_vec()));
     Ok(Arc::new(ListArray::try_new(field, offsets, values, Some(nulls)).map_err(malformed)?))
 }
 
-/// The rows of `roles` with this `role`; `None` if all have it.
-pub(super) fn rows_of_role(roles: &StringArray, role: &str) -> Option<UInt32Array> {
-    let rows: Vec<u32> = (0..narrow(roles.len()))
-        .filter(|row| roles.is_valid(*row as usize) && roles.value(*row as usize) == role)
-        .collect();
-    (rows.len() < roles.len()).then(|| UInt32Array::from(rows))
+/// The rows of `roles` with this `role`.
+pub(super) fn rows_of_role(roles: &StringArray, role: &str) -> Rows {
+    let has_role = |row: &u32| roles.is_valid(*row as usize) && roles.value(*row as usize) == role;
+    Rows::of_batch((0..narrow(roles.len())).filter(has_role).collect(), roles.len())
 }

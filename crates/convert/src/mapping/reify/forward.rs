@@ -11,9 +11,10 @@ use isomorph_model::{
 };
 use isomorph_storage::Budget;
 
-use super::columns::{as_type, key_text, pick, pick_ends, rows_of_role, said_of_end};
+use super::columns::{key_text, rows_of_role, said_of_end};
 use super::tables::ByEdge;
 use super::{EdgeMemberships, ROLES, Reification};
+use crate::mapping::arrays::as_type;
 use isomorph_model::part::shown;
 
 /// Shows a graph as nodes and edges.
@@ -140,21 +141,19 @@ impl Reified {
     fn members(&self, batch: &MemberBatch, role: usize) -> Result<Option<EdgeBatch>> {
         let tables = self.record.hyperedges.get(batch.ty).ok_or_else(|| Error::usage("no such hyperedge type"))?;
         let name = ROLES.get(role).copied().unwrap_or_default();
-        let picked = rows_of_role(&batch.roles, name);
-        let rows = picked.as_ref().map_or(batch.roles.len(), |rows| rows.values().len());
-        let Some(ty) = tables.roles.get(role).copied().flatten().filter(|_| rows > 0) else {
-            return match rows {
+        let rows = rows_of_role(&batch.roles, name);
+        let Some(ty) = tables.roles.get(role).copied().flatten().filter(|_| rows.len() > 0) else {
+            return match rows.len() {
                 0 => Ok(None),
                 _ => Err(Error::malformed(format!("a hyperedge has a {name}, which its type does not allow"))),
             };
         };
         let mut properties = Columns::new();
         if tables.layered {
-            properties.push(batch.layers.as_ref().map(|layers| pick(layers, picked.as_ref())).transpose()?);
+            properties.push(batch.layers.as_ref().map(|layers| rows.of(layers)).transpose()?);
         }
-        let coefficients = batch.coefficients.clone().map(|column| Arc::new(column) as ArrayRef);
-        properties.push(coefficients.map(|column| pick(&column, picked.as_ref())).transpose()?);
-        let (source, target) = (pick_ends(&batch.owner, picked.as_ref())?, pick_ends(&batch.member, picked.as_ref())?);
+        properties.push(batch.coefficients.as_ref().map(|column| rows.of(column)).transpose()?);
+        let (source, target) = (rows.of_ends(&batch.owner)?, rows.of_ends(&batch.member)?);
         Ok(Some(edge_batch(ty, source, target, properties)))
     }
 

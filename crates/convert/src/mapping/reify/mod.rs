@@ -24,7 +24,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Names;
 
-pub(super) use columns::{as_type, malformed};
 pub use forward::Reified;
 pub use restore::Restored;
 

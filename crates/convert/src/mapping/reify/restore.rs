@@ -14,9 +14,10 @@ use isomorph_model::{
     Source, Tables,
 };
 
-use super::columns::{as_type, key_of_text, pick, said};
+use super::columns::{key_of_text, said};
 use super::{EdgeMemberships, ROLES, Reification};
 use crate::arrow_limits::narrow;
+use crate::mapping::arrays::{as_type, pick};
 use crate::mapping::view::edges_as;
 use crate::mapping::{CARRY_FITS, declared};
 use isomorph_model::part::shown;
@@ -181,7 +182,7 @@ impl Restored {
             kind: table.kind,
             table: table.table,
             group: Ends::Keys(self.group_keys(table.kind, &group)?),
-            member: Ends::Keys(pick(keys, Some(&edges))?),
+            member: Ends::Keys(pick(keys, &edges)?),
             properties,
         }))
     }
@@ -280,7 +281,7 @@ fn flat(column: &ArrayRef, mut each: impl FnMut(u32, usize)) -> Result<(usize, A
             items.extend(ends[0].cast_unsigned()..ends[1].cast_unsigned());
         }
     }
-    Ok((items.len(), pick(lists.values(), Some(&UInt32Array::from(items)))?))
+    Ok((items.len(), pick(lists.values(), &UInt32Array::from(items))?))
 }
 
 impl Source for Restored {

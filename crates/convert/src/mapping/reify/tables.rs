@@ -14,8 +14,9 @@ use isomorph_storage::{Budget, Reservation};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::EdgeMemberships;
-use super::columns::{as_type, key_text, lists, malformed, pick};
+use super::columns::{key_text, lists};
 use crate::arrow_limits::narrow;
+use crate::mapping::arrays::{as_type, malformed, pick};
 
 /// Bytes of a membership: hash of the edge, number of the group, and its share of the first rows.
 const ROW_BYTES: u64 = 24;
@@ -183,7 +184,7 @@ impl Found {
         for (at, property) in declared.iter().enumerate() {
             let column = |(_, columns): &(usize, Columns)| columns.get(at).is_some_and(Option::is_some);
             properties.push(match self.properties.iter().any(column) {
-                true => Some(pick(&self.column(at, property)?, Some(&order))?).filter(has_values),
+                true => Some(pick(&self.column(at, property)?, &order)?).filter(has_values),
                 false => None,
             });
         }

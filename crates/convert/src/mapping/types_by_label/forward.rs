@@ -39,7 +39,7 @@ impl Parted {
     fn nodes(&self, batch: &NodeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let types = self.record.types.of_nodes(batch)?;
         let type_of = |row: usize| {
-            types.get(row).copied().map(usize::from).ok_or_else(|| Error::usage("a node of an unknown type"))
+            types.get(row).map(|ty| Some(usize::from(*ty))).ok_or_else(|| Error::usage("a node of an unknown type"))
         };
         for (ty, rows) in rows_by_type(self.record.typed.nodes.len(), batch.rows, type_of)? {
             if only.is_some_and(|only| only != ty) {
@@ -142,7 +142,7 @@ impl Parted {
             let ends = sources.get(row).zip(targets.get(row));
             let ty = ends
                 .and_then(|(source, target)| self.edges.get(&(batch.ty, usize::from(*source), usize::from(*target))));
-            ty.copied()
+            ty.map(|ty| Some(*ty))
                 .ok_or_else(|| Error::malformed("the data has changed while it was read: an edge connects other types"))
         };
         for (ty, rows) in rows_by_type(self.record.typed.edges.len(), batch.rows, type_of)? {

@@ -1,24 +1,20 @@
 //! A graph as a format stores it, if this is known only after writing: ids that are rows, edges in both directions.
 
-use std::any::Any;
 use std::path::PathBuf;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{
-    About, EdgeOrder, EndForm, Graph, Incidents, Narrowing, NodeId, Part, Request, Run, Side, Source,
-};
-use isomorph_storage::Location;
+use isomorph_error::{Error, Result};
+use isomorph_model::Source;
+use isomorph_storage::{Location, Resources};
 
 use crate::conversion::{convert, native_options};
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, forward};
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use isomorph_storage::Resources;
 
 /// A folder that is deleted after its graph was read.
 pub(crate) struct Folder {
@@ -89,53 +85,5 @@ pub(crate) fn written(
 }
 
 impl Source for Written {
-    fn graph(&self) -> &Graph {
-        self.inner.graph()
-    }
-
-    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        self.inner.scan(request)
-    }
-
-    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
-        self.inner.edge_orders(ty)
-    }
-
-    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
-        self.inner.runs(ty, order)
-    }
-
-    fn end_form(&self, ty: usize) -> EndForm {
-        self.inner.end_form(ty)
-    }
-
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
-        self.inner.neighbors(edge, node, side)
-    }
-
-    fn narrowed_neighbors(
-        &self,
-        edge: usize,
-        node: NodeId<'_>,
-        side: Side,
-        narrowing: Narrowing,
-    ) -> Result<Box<dyn Part + '_>> {
-        self.inner.narrowed_neighbors(edge, node, side, narrowing)
-    }
-
-    fn incidents(&self, key: &str) -> Result<Incidents> {
-        self.inner.incidents(key)
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
-    }
-
-    fn as_any(&self) -> Option<&dyn Any> {
-        self.inner.as_any()
-    }
-
-    fn validate(&self, findings: &mut Findings) -> Result<()> {
-        self.inner.validate(findings)
-    }
+    forward!(inner: graph scan edge_orders runs end_form about neighbors narrowed_neighbors incidents as_any validate);
 }

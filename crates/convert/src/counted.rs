@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Findings, Result};
-use isomorph_model::{
-    About, EdgeOrder, EndForm, Graph, Incidents, Narrowing, NodeId, Part, Progress as ModelProgress, Request, Run,
-    Side, Source, Tables,
-};
+use isomorph_error::Result;
+use isomorph_model::{Graph, Progress as ModelProgress, Source};
 
+use crate::mapping::forward;
 use crate::node_keys;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
@@ -58,61 +56,12 @@ pub(crate) fn node_rows(source: &dyn Source, threads: usize, progress: &dyn Mode
 }
 
 impl Source for Counted {
+    forward!(inner:
+        prepare scan is_one_table edge_orders runs end_form about neighbors narrowed_neighbors incidents as_any
+        validate
+    );
+
     fn graph(&self) -> &Graph {
         &self.graph
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn ModelProgress) -> Result<()> {
-        self.inner.prepare(threads, progress)
-    }
-
-    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        self.inner.scan(request)
-    }
-
-    fn is_one_table(&self, tables: Tables) -> bool {
-        self.inner.is_one_table(tables)
-    }
-
-    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
-        self.inner.edge_orders(ty)
-    }
-
-    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
-        self.inner.runs(ty, order)
-    }
-
-    fn end_form(&self, ty: usize) -> EndForm {
-        self.inner.end_form(ty)
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
-    }
-
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
-        self.inner.neighbors(edge, node, side)
-    }
-
-    fn narrowed_neighbors(
-        &self,
-        edge: usize,
-        node: NodeId<'_>,
-        side: Side,
-        narrowing: Narrowing,
-    ) -> Result<Box<dyn Part + '_>> {
-        self.inner.narrowed_neighbors(edge, node, side, narrowing)
-    }
-
-    fn incidents(&self, key: &str) -> Result<Incidents> {
-        self.inner.incidents(key)
-    }
-
-    fn as_any(&self) -> Option<&dyn std::any::Any> {
-        self.inner.as_any()
-    }
-
-    fn validate(&self, findings: &mut Findings) -> Result<()> {
-        self.inner.validate(findings)
     }
 }

@@ -4,11 +4,10 @@ use isomorph_storage::Resources;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::Result;
-use isomorph_model::{
-    About, EdgeOrder, EndForm, Graph, Incidents, Narrowing, NodeId, Part, Request, Run, Side, Source, Tables, part,
-};
+use isomorph_model::{EdgeOrder, Part, Request, Run, Source, Tables, part};
 
 use crate::digests::Digested;
+use crate::mapping::forward;
 use crate::progress::Progress;
 use crate::running::{Running, State};
 
@@ -84,13 +83,7 @@ impl Drop for Borrowed<'_> {
 }
 
 impl Source for Tapped {
-    fn graph(&self) -> &Graph {
-        self.inner.graph()
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
-    }
+    forward!(inner: graph prepare is_one_table edge_orders end_form about neighbors narrowed_neighbors incidents);
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if matches!(request.tables, Tables::AllEdges | Tables::Edges(_)) {
@@ -99,44 +92,10 @@ impl Source for Tapped {
         Ok(self.tap(request, self.inner.scan(&request.whole())?))
     }
 
-    fn is_one_table(&self, tables: Tables) -> bool {
-        self.inner.is_one_table(tables)
-    }
-
-    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
-        self.inner.edge_orders(ty)
-    }
-
     fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
         self.running.nodes_done()?;
         let runs = self.inner.runs(ty, order)?;
         let whole = Request::of(Tables::Edges(ty));
         Ok(runs.map(|runs| runs.into_iter().map(|run| self.tap(&whole, run)).collect()))
-    }
-
-    fn end_form(&self, ty: usize) -> EndForm {
-        self.inner.end_form(ty)
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
-    }
-
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
-        self.inner.neighbors(edge, node, side)
-    }
-
-    fn narrowed_neighbors(
-        &self,
-        edge: usize,
-        node: NodeId<'_>,
-        side: Side,
-        narrowing: Narrowing,
-    ) -> Result<Box<dyn Part + '_>> {
-        self.inner.narrowed_neighbors(edge, node, side, narrowing)
-    }
-
-    fn incidents(&self, key: &str) -> Result<Incidents> {
-        self.inner.incidents(key)
     }
 }

@@ -3,13 +3,10 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Findings, Result};
-use isomorph_model::{
-    About, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeId, Part, Progress as ModelProgress, Request, Run, Side,
-    Source, Tables,
-};
+use isomorph_error::Result;
+use isomorph_model::{EdgeBatch, EdgeOrder, EndForm, Ends, NodeId, Part, Request, Run, Side, Source};
 
-use crate::mapping::edges_as;
+use crate::mapping::{edges_as, forward};
 use crate::node_keys;
 use crate::progress::Progress;
 use isomorph_dataset::KeysByRow;
@@ -71,24 +68,10 @@ impl Keyed {
 }
 
 impl Source for Keyed {
-    fn graph(&self) -> &Graph {
-        self.inner.graph()
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn ModelProgress) -> Result<()> {
-        self.inner.prepare(threads, progress)
-    }
+    forward!(inner: graph prepare is_one_table edge_orders about validate);
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         Ok(self.parts(self.inner.scan(&request.whole())?))
-    }
-
-    fn is_one_table(&self, tables: Tables) -> bool {
-        self.inner.is_one_table(tables)
-    }
-
-    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
-        self.inner.edge_orders(ty)
     }
 
     fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
@@ -99,15 +82,7 @@ impl Source for Keyed {
         EndForm::Keys
     }
 
-    fn about(&self) -> About {
-        self.inner.about()
-    }
-
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         Ok(edges_as(self.inner.neighbors(edge, node, side)?, |edges| self.edges(edges)))
-    }
-
-    fn validate(&self, findings: &mut Findings) -> Result<()> {
-        self.inner.validate(findings)
     }
 }

@@ -7,12 +7,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, StringArray};
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::Quads;
-use isomorph_model::{
-    About, Batch, Columns, EdgeOrder, EndForm, Ends, Graph, KeyKind, Part, Property, Request, Source, Tables,
-    ValueKind, part,
-};
+use isomorph_model::{Batch, Columns, Ends, KeyKind, Part, Property, Request, Source, Tables, ValueKind, part};
 use isomorph_rdf::{CanonicalLabels, Canonicalizer};
 
+use crate::mapping::forward;
 use crate::parallel;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
@@ -117,24 +115,10 @@ impl Relabelled {
 }
 
 impl Source for Relabelled {
-    fn graph(&self) -> &Graph {
-        self.source.graph()
-    }
+    forward!(source: graph edge_orders end_form about);
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let shown = |inner| part::shown(inner, |batch, take| take(self.batch(batch)));
         Ok(self.source.scan(&request.whole())?.into_iter().map(shown).collect())
-    }
-
-    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
-        self.source.edge_orders(ty)
-    }
-
-    fn end_form(&self, ty: usize) -> EndForm {
-        self.source.end_form(ty)
-    }
-
-    fn about(&self) -> About {
-        self.source.about()
     }
 }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use isomorph_error::Result;
 use isomorph_model::part::shown;
-use isomorph_model::{
-    About, Batch, EdgeOrder, EndForm, Graph, Part, Progress, Property, Request, Run, Source, well_known,
-};
+use isomorph_model::{Batch, EdgeOrder, Graph, Part, Property, Request, Run, Source, well_known};
+
+use crate::mapping::forward;
 
 /// A graph to be compared: unchanged, or with a column that its description omits.
 pub(super) struct Shadowed<'a> {
@@ -49,6 +49,8 @@ impl<'a> Shadowed<'a> {
 }
 
 impl Source for Shadowed<'_> {
+    forward!(source: prepare edge_orders end_form about);
+
     fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -57,23 +59,7 @@ impl Source for Shadowed<'_> {
         Ok(self.parts(self.source.scan(&request.whole())?))
     }
 
-    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
-        self.source.edge_orders(ty)
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.source.prepare(threads, progress)
-    }
-
     fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
         Ok(self.source.runs(ty, order)?.map(|runs| runs.into_iter().map(|run| self.parts(run)).collect()))
-    }
-
-    fn end_form(&self, ty: usize) -> EndForm {
-        self.source.end_form(ty)
-    }
-
-    fn about(&self) -> About {
-        self.source.about()
     }
 }

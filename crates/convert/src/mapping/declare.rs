@@ -8,11 +8,12 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::digest::schema_json;
 use isomorph_model::{
     About, Batch, Columns, Cost, Document, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary,
-    Narrowing, NodeBatch, NodeId, Part, Progress, Property, Request, Run, Side, Source, Tables,
+    Narrowing, NodeBatch, NodeId, Part, Property, Request, Run, Side, Source, Tables,
 };
 
 use super::split::CARRY_FITS;
 use crate::mapping::exact_cast::exact_cast;
+use crate::mapping::forward;
 use crate::mapping::view::{Asked, alike, columns_alone, edges_as, with_filters};
 use isomorph_model::part::shown;
 use isomorph_model::statistics::Statistics;
@@ -277,12 +278,10 @@ impl Declared {
 }
 
 impl Source for Declared {
+    forward!(inner: prepare is_one_table);
+
     fn graph(&self) -> &Graph {
         &self.graph
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
@@ -298,10 +297,6 @@ impl Source for Declared {
             (_, None) => inner,
         };
         Ok(self.parts(self.inner.scan(&inner)?))
-    }
-
-    fn is_one_table(&self, tables: Tables) -> bool {
-        self.inner.is_one_table(tables)
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

@@ -12,17 +12,15 @@ use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array, cast::AsArray};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{
-    About, Batch, Cost, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Run,
-    Side, Source, Tables, part,
+    Batch, EdgeBatch, EndForm, Ends, Graph, NodeBatch, Part, Progress, Request, Source, Tables, part,
 };
-use isomorph_storage::{Budget, Reservation};
+use isomorph_storage::{Budget, Reservation, Resources};
 use isomorph_tables::lookup::{ABSENT, BulkLookup, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, SpilledKeys};
 use serde::{Deserialize, Serialize};
 
-use crate::mapping::declared;
+use crate::mapping::{declared, forward};
 use crate::parallel;
 use crate::pipeline::REPEATED_KEY;
-use isomorph_storage::Resources;
 
 /// Number of ids that are collected before duplicates are removed.
 const MANY: usize = 1 << 16;
@@ -318,12 +316,10 @@ fn added(ids: &[u64], mut start: u64, width: usize, at_once: usize) -> Box<dyn P
 }
 
 impl Source for Completed {
+    forward!(inner: prepare edge_orders runs end_form about neighbors look_up_cost);
+
     fn graph(&self) -> &Graph {
         &self.record.completed
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
@@ -338,29 +334,5 @@ impl Source for Completed {
             parts.push(added(&self.record.ids.ids, start, node.properties.len(), request.batch_rows));
         }
         Ok(parts)
-    }
-
-    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
-        self.inner.edge_orders(ty)
-    }
-
-    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
-        self.inner.runs(ty, order)
-    }
-
-    fn end_form(&self, ty: usize) -> EndForm {
-        self.inner.end_form(ty)
-    }
-
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
-        self.inner.neighbors(edge, node, side)
-    }
-
-    fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
-        self.inner.look_up_cost(tables, column)
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
     }
 }

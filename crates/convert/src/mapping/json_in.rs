@@ -210,7 +210,7 @@ impl JsonColumn {
                 .hint("--sidecar ignore    read the data without its declared types")
         };
         match (self, value) {
-            (JsonColumn::Values(values, _), value) if values.push(&value, raw) => {}
+            (JsonColumn::Values(values, _), value) => return values.push(&value, raw).then_some(()).ok_or_else(misfit),
             (JsonColumn::Text(builder), Value::Text(value)) => builder.append_value(value),
             (JsonColumn::Struct { columns, nulls, fields }, Value::Object(object)) => {
                 let rows = nulls.len();

@@ -15,11 +15,12 @@ use isomorph_error::{Error, Kind, Result};
 use isomorph_model::part::shown;
 use isomorph_model::{
     About, Batch, Columns, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, KeyKind, LabelColumn, NodeBatch,
-    NodeId, NodeType, Part, Progress, Relations, Request, Run, Side, Source, Tables,
+    NodeId, NodeType, Part, Relations, Request, Run, Side, Source, Tables,
 };
 
 use super::declared;
 use super::view::{edges_as, of_types};
+use crate::mapping::forward;
 use isomorph_dataset::must_exist;
 
 /// How the rows of several types are written to one table.
@@ -164,12 +165,10 @@ impl<R: Merge> Merged<R> {
 }
 
 impl<R: Merge> Source for Merged<R> {
+    forward!(inner: prepare);
+
     fn graph(&self) -> &Graph {
         self.record.merged()
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {

@@ -17,11 +17,12 @@ use isomorph_error::{Error, Kind, Result, Rule, Severity};
 use isomorph_model::part::shown;
 use isomorph_model::{
     About, Batch, Columns, Cost, EdgeBatch, EdgeType, EndForm, Ends, Graph, Key, KeyKind, LabelColumn, Narrowing,
-    NodeBatch, NodeId, NodeType, Part, Predicate, Progress, Relation, Relations, Request, Set, Side, Source, Tables,
+    NodeBatch, NodeId, NodeType, Part, Predicate, Relation, Relations, Request, Set, Side, Source, Tables,
 };
 
 use super::view::{Asked, Rows, alike, edges_shown, one_table, rows_by_type, with_filters, within};
 use super::without_row_counts::Places;
+use crate::mapping::forward;
 
 /// The sidecar does not describe the data.
 pub static CARRY_FITS: Rule = Rule {
@@ -369,12 +370,10 @@ impl<R: Split> Divided<R> {
 }
 
 impl<R: Split> Source for Divided<R> {
+    forward!(inner: prepare);
+
     fn graph(&self) -> &Graph {
         &self.typed
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {

@@ -9,15 +9,12 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
 use isomorph_model::type_name::list_of;
-use isomorph_model::{
-    About, Batch, EdgeOrder, EndForm, Graph, KeyKind, LabelVocabulary, NodeBatch, NodeId, NodeType, Part, Request, Run,
-    Side, Source, Tables, part,
-};
+use isomorph_model::{Batch, KeyKind, LabelVocabulary, NodeBatch, NodeType, Part, Request, Run, Source, Tables, part};
 use isomorph_storage::Resources;
 use isomorph_tables::by_table::{Apart, Collecting};
 
 use super::sorted::arrow;
-use crate::mapping::{label_lists, labels_of};
+use crate::mapping::{forward, label_lists, labels_of};
 use crate::parallel;
 use crate::progress::Progress;
 
@@ -139,9 +136,7 @@ where
     S: Deref + Send + Sync,
     S::Target: Source,
 {
-    fn graph(&self) -> &Graph {
-        self.inner.graph()
-    }
+    forward!(inner: graph edge_orders runs end_form about neighbors);
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let types = match request.tables {
@@ -162,25 +157,5 @@ where
 
     fn is_one_table(&self, tables: Tables) -> bool {
         tables == Tables::AllEdges && self.inner.is_one_table(tables)
-    }
-
-    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
-        self.inner.edge_orders(ty)
-    }
-
-    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
-        self.inner.runs(ty, order)
-    }
-
-    fn end_form(&self, ty: usize) -> EndForm {
-        self.inner.end_form(ty)
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
-    }
-
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
-        self.inner.neighbors(edge, node, side)
     }
 }

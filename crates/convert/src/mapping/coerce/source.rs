@@ -6,14 +6,14 @@ use std::sync::Arc;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary, Narrowing, NodeBatch,
-    NodeId, NodeType, Part, Progress, Property, Request, Run, Side, Source, Tables,
+    Batch, Columns, EdgeBatch, EdgeOrder, Ends, Graph, KeyKind, LabelVocabulary, Narrowing, NodeBatch, NodeId,
+    NodeType, Part, Property, Request, Run, Side, Source, Tables,
 };
 
 use super::Fitting;
 use super::cells::Way;
-use crate::mapping::declared;
 use crate::mapping::view::{Asked, alike, columns_alone, edges_as, with_filters};
+use crate::mapping::{declared, forward};
 use isomorph_model::part::shown;
 
 /// Shows one of the two graphs of a record as the other.
@@ -197,12 +197,10 @@ fn convert(columns: Columns, ways: &[Way], properties: &[Property]) -> Result<Co
 }
 
 impl Source for Converted {
+    forward!(inner: prepare is_one_table edge_orders end_form about);
+
     fn graph(&self) -> &Graph {
         &self.shown
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
@@ -217,25 +215,9 @@ impl Source for Converted {
         Ok(self.parts(self.inner.scan(&inner)?))
     }
 
-    fn is_one_table(&self, tables: Tables) -> bool {
-        self.inner.is_one_table(tables)
-    }
-
-    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
-        self.inner.edge_orders(ty)
-    }
-
     fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
         let runs = self.inner.runs(ty, order)?;
         Ok(runs.map(|runs| runs.into_iter().map(|run| self.parts(run)).collect()))
-    }
-
-    fn end_form(&self, ty: usize) -> EndForm {
-        self.inner.end_form(ty)
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {

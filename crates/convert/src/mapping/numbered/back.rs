@@ -8,12 +8,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, StringArray, UInt64Array, new_null_array};
 use arrow_schema::DataType;
-use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::batch::slice_columns;
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EndForm, Ends, Graph, Key, LabelVocabulary, NodeBatch, NodeId, Part, Progress,
-    Property, Request, Side, Source, Tables,
+    Batch, Columns, EdgeBatch, EndForm, Ends, Graph, Key, LabelVocabulary, NodeBatch, NodeId, Part, Property, Request,
+    Side, Source, Tables,
 };
 use isomorph_storage::Budget;
 
@@ -21,12 +20,12 @@ use super::cells::original;
 use super::forward::ids_of;
 use super::order::{self, InOrder};
 use super::{Ids, Numbering, labels, rest};
-use crate::mapping::CARRY_FITS;
 use crate::mapping::arrays::same_bits;
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::property_bags::labels_of;
 use crate::mapping::view::{Rows, columns_alone, edges_shown, rows_by_type, within};
+use crate::mapping::{CARRY_FITS, forward};
 use crate::parallel;
 use isomorph_model::part::shown;
 
@@ -368,12 +367,10 @@ fn label_lists(texts: &ArrayRef) -> Result<ArrayRef> {
 }
 
 impl Source for Unnumbered {
+    forward!(inner: prepare about);
+
     fn graph(&self) -> &Graph {
         &self.record.typed
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
@@ -445,9 +442,5 @@ impl Source for Unnumbered {
         // The error names the node as it was given, and not by its id.
         let found = found.map_err(|error| if error.kind() == Kind::NotFound { missing() } else { error })?;
         Ok(edges_shown(found, move |batch, take| self.edges(batch, Some(edge), take)))
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
     }
 }

@@ -6,7 +6,7 @@ use arrow_array::builder::UInt32Builder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, UInt8Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, ListArray, UInt8Array};
-use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 use arrow_select::filter::filter;
 use isomorph_error::{Error, Result};

@@ -6,7 +6,6 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, Int32Array, StringArray, UInt8Array, UInt32Array, UInt64Array};
 use arrow_schema::DataType;
-use arrow_select::take::take;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{
     Batch, Columns, Delivery, Direction, EdgeBatch, EdgeOrder, Ends, LabelColumn, NodeBatch, Property, Relations, Sink,

@@ -7,13 +7,13 @@ use arrow_array::{ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow_select::take::take as take_rows;
 use isomorph_error::Result;
 use isomorph_model::{
-    About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Progress, Request, Run, Side,
-    Source, Tables, Take, part,
+    Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Graph, Part, Request, Run, Source, Tables, Take, part,
 };
 
 use super::Projection;
 use super::gather::{Gathered, at, directed, ends};
 use crate::mapping::arrays::malformed;
+use crate::mapping::forward;
 
 /// Shows a graph without its hyperedges: with the pairs of a [`Projection`], if it has any.
 pub struct Projected {
@@ -177,12 +177,10 @@ impl Pairs {
 }
 
 impl Source for Projected {
+    forward!(inner: prepare is_one_table about neighbors);
+
     fn graph(&self) -> &Graph {
         &self.projection.graph
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
@@ -195,10 +193,6 @@ impl Source for Projected {
             }
             tables => self.inner(request, tables),
         }
-    }
-
-    fn is_one_table(&self, tables: Tables) -> bool {
-        self.inner.is_one_table(tables)
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
@@ -214,13 +208,5 @@ impl Source for Projected {
             Some(gathered) => gathered.form,
             None => self.inner.end_form(ty),
         }
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
-    }
-
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
-        self.inner.neighbors(edge, node, side)
     }
 }

@@ -8,7 +8,6 @@ use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray, UInt32Array, new_null_array,
 };
-use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::label::LabelBuilder;

@@ -11,7 +11,7 @@ use isomorph_model::faces::Object;
 use isomorph_model::json::push_string;
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, Cost, EdgeBatch, EndForm, Graph, Narrowing, NodeId, Part, Progress, Request, Side, Source, Tables,
+    Batch, Cost, EdgeBatch, EndForm, Graph, Narrowing, NodeId, Part, Progress, Request, Side, Source, Tables,
     well_known, xsd,
 };
 use isomorph_storage::{Budget, Resources};
@@ -19,6 +19,7 @@ use isomorph_storage::{Budget, Resources};
 use super::nodes::{nodes, truths, unnumbered_nodes};
 use super::{Gathering, literal, rows};
 use crate::digests::Digested;
+use crate::mapping::forward;
 use crate::mapping::subjects::{Rows, Said, Sorted, Subjects};
 use crate::mapping::view::edges_as;
 use crate::options::Typing;
@@ -202,6 +203,8 @@ impl Gathered {
 }
 
 impl Source for Gathered {
+    forward!(inner: about);
+
     fn graph(&self) -> &Graph {
         &self.record.bundled
     }
@@ -253,9 +256,5 @@ impl Source for Gathered {
             }
             _ => Cost::pass(None),
         }
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
     }
 }

@@ -12,15 +12,15 @@ use isomorph_error::{Error, Result};
 use isomorph_model::batch::ValueBatch;
 use isomorph_model::faces::{description, push_encoded};
 use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeId, Part, Progress, Request, Side, Source, Tables,
+    Batch, EdgeBatch, EndForm, Ends, Graph, NodeId, Part, Progress, Request, Side, Source, Tables, Take,
 };
 use isomorph_storage::Budget;
 
 use super::nodes::{nodes, truths};
 use super::{Gathering, rows};
+use crate::mapping::forward;
 use crate::mapping::subjects::{Rows, Said, Sorted, Subjects};
 use crate::progress::Silent;
-use isomorph_model::Take;
 use isomorph_model::part::shown;
 
 /// A term in pynock's spelling: a blank node without `_:`.
@@ -101,6 +101,8 @@ impl Flattened {
 }
 
 impl Source for Flattened {
+    forward!(inner: about);
+
     fn graph(&self) -> &Graph {
         &self.record.bundled
     }
@@ -138,10 +140,6 @@ impl Source for Flattened {
 
     fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Box<dyn Part + '_>> {
         Err(Error::unsupported("look-ups are not supported in RDF of the mode pynock"))
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
     }
 }
 
@@ -185,12 +183,10 @@ impl Exported {
 }
 
 impl Source for Exported {
+    forward!(inner: prepare about);
+
     fn graph(&self) -> &Graph {
         &self.rdf
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
@@ -215,9 +211,5 @@ impl Source for Exported {
 
     fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Box<dyn Part + '_>> {
         Err(Error::unsupported("look-ups are not supported in RDF of the mode pynock"))
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
     }
 }

@@ -12,20 +12,17 @@ use isomorph_model::batch::ValueBatch;
 use isomorph_model::faces::RDF_TYPE;
 use isomorph_model::json::{self, Members, Value};
 use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
-    ValueKind, well_known,
+    Batch, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Request, Side, Source, Tables, Take, ValueKind,
+    well_known,
 };
-use isomorph_storage::{Budget, Scratch};
+use isomorph_storage::{Budget, Resources, Scratch};
 
 use super::rows::{between, texts};
 use super::{Gathering, literal};
-use crate::mapping::CARRY_FITS;
-use crate::mapping::declared;
 use crate::mapping::view::edges_as;
+use crate::mapping::{CARRY_FITS, declared, forward};
 use isomorph_dataset::KeysByRow;
-use isomorph_model::Take;
 use isomorph_model::part::shown;
-use isomorph_storage::Resources;
 
 /// Shows a bundled graph as RDF.
 pub struct Scattered {
@@ -183,12 +180,10 @@ impl Said {
 }
 
 impl Source for Scattered {
+    forward!(inner: prepare about);
+
     fn graph(&self) -> &Graph {
         &self.record.rdf
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
     }
 
     /// Resources have no rows: they exist because triples mention them.
@@ -237,9 +232,5 @@ impl Source for Scattered {
                 .hint("--sidecar ignore    read the data as an ordinary graph of its format"));
         }
         Ok(edges_as(self.inner.neighbors(edge, node, side)?, |batch| self.edges(&batch)))
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
     }
 }

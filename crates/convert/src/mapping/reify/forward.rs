@@ -6,15 +6,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use isomorph_error::{Error, Result};
 use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch};
-use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EndForm, Ends, Graph, NodeBatch, Part, Request, Source, Tables,
-};
+use isomorph_model::{Batch, Columns, EdgeBatch, EndForm, Ends, Graph, NodeBatch, Part, Request, Source, Tables};
 use isomorph_storage::Budget;
 
 use super::columns::{key_text, rows_of_role, said_of_end};
 use super::tables::ByEdge;
 use super::{EdgeMemberships, ROLES, Reification};
 use crate::mapping::arrays::as_type;
+use crate::mapping::forward;
 use isomorph_model::part::shown;
 
 /// Shows a graph as nodes and edges.
@@ -206,6 +205,8 @@ fn edge_batch(ty: usize, source: Ends, target: Ends, properties: Columns) -> Edg
 }
 
 impl Source for Reified {
+    forward!(inner: about);
+
     fn graph(&self) -> &Graph {
         &self.record.plain
     }
@@ -229,9 +230,5 @@ impl Source for Reified {
 
     fn end_form(&self, ty: usize) -> EndForm {
         if ty < self.record.rich.edges.len() { self.inner.end_form(ty) } else { EndForm::Keys }
-    }
-
-    fn about(&self) -> About {
-        self.inner.about()
     }
 }

@@ -10,8 +10,8 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch};
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, NodeBatch, NodeId, Part, Request, Side,
-    Source, Tables,
+    About, Batch, Columns, EdgeBatch, EdgeOrder, Ends, Graph, KeyKind, NodeBatch, NodeId, Part, Request, Side, Source,
+    Tables,
 };
 
 use super::columns::{key_of_text, said};
@@ -19,7 +19,7 @@ use super::{EdgeMemberships, ROLES, Reification};
 use crate::arrow_limits::narrow;
 use crate::mapping::arrays::{as_type, pick};
 use crate::mapping::view::edges_as;
-use crate::mapping::{CARRY_FITS, declared};
+use crate::mapping::{CARRY_FITS, declared, forward};
 use isomorph_model::part::shown;
 
 /// Shows nodes and edges as the graph that they were made from.
@@ -285,6 +285,8 @@ fn flat(column: &ArrayRef, mut each: impl FnMut(u32, usize)) -> Result<(usize, A
 }
 
 impl Source for Restored {
+    forward!(inner: is_one_table edge_orders end_form);
+
     fn graph(&self) -> &Graph {
         &self.rich
     }
@@ -304,18 +306,6 @@ impl Source for Restored {
             }
             tables => self.parts(tables, request, false),
         }
-    }
-
-    fn is_one_table(&self, tables: Tables) -> bool {
-        self.inner.is_one_table(tables)
-    }
-
-    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
-        self.inner.edge_orders(ty)
-    }
-
-    fn end_form(&self, ty: usize) -> EndForm {
-        self.inner.end_form(ty)
     }
 
     fn about(&self) -> About {

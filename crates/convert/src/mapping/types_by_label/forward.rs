@@ -6,13 +6,13 @@ use std::sync::Arc;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::label::{LabelBuilder, LabelColumn};
 use isomorph_model::{
-    About, Batch, Cost, EdgeBatch, EndForm, Graph, Narrowing, NodeBatch, NodeId, NodeType, Part, Progress, Property,
-    Request, Side, Source, Tables,
+    About, Batch, Cost, EdgeBatch, EndForm, Graph, Narrowing, NodeBatch, NodeId, NodeType, Part, Property, Request,
+    Side, Source, Tables,
 };
 
 use super::{By, Parting, labels};
-use crate::mapping::declared;
 use crate::mapping::view::{Asked, Rows, alike, columns_alone, edges_shown, one_table, rows_by_type, with_filters};
+use crate::mapping::{declared, forward};
 use isomorph_model::part::shown;
 
 /// Shows a graph with a node type for each value of a property, or each label.
@@ -159,12 +159,10 @@ fn properties_of(ty: Option<&NodeType>) -> &[Property] {
 }
 
 impl Source for Parted {
+    forward!(inner: prepare);
+
     fn graph(&self) -> &Graph {
         &self.record.typed
-    }
-
-    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {

@@ -19,8 +19,8 @@ use crate::mapping::{CARRY_FITS, Lifter, Mapping, Native, Numberer, in_form, say
 use crate::open::Opened;
 use crate::options::{ConvertOptions, OpenOptions, SidecarUse};
 use crate::pipeline;
-use crate::plan::Plan;
 use crate::plan::merged_nodes::with_place;
+use crate::plan::{Plan, Route};
 use crate::progress::Progress;
 use crate::sidecar::{self, Bound, Sidecar};
 
@@ -94,7 +94,9 @@ pub fn convert(
         check_replaced(destination, &opened.options.formats)?;
     }
     opened.check_bytes(resources, progress)?;
-    if let Some(shortcut) = plan.to.shortcut(opened, &options.write) {
+    if plan.route == Route::Shortcut {
+        let shortcut = plan.to.shortcut(opened, &options.write);
+        let shortcut = shortcut.ok_or_else(|| Error::usage("the plan is of another graph, or of other options"))?;
         return shortcut.build(plan, destination, options, resources, progress);
     }
     let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };

@@ -53,7 +53,7 @@ impl Shortcut for Direct<'_> {
             lines: vec![PlanLine { subject: format!("{} text", self.0.format()), becomes }],
             carried,
             seconds: started.elapsed().as_secs_f64(),
-            ..Plan::known(Format::DEEPGNN, Format::DEEPGNN, Mapping::default(), Graph::default())
+            ..Plan::shortcut(Format::DEEPGNN, Format::DEEPGNN)
         })
     }
 
@@ -78,13 +78,7 @@ impl Plan {
         let mut write = options.write.get::<Writing>().into_owned();
         write.binary.beside = !options.loses();
         self.line("graph", layout(&write));
-        let unheld = isomorph_deepgnn::unheld(graph, &write)?;
-        if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
-            return Err(
-                Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}")).hint("--lossy    drop them")
-            );
-        }
-        self.losses.extend(unheld.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
+        self.lose(isomorph_deepgnn::unheld(graph, &write)?, options, "drop them")?;
         let has = |name: &str| graph.nodes.iter().flat_map(|ty| &ty.properties).any(|property| property.name == name);
         if !has(WEIGHT) {
             self.line("weights of nodes", "1, as the graph states none");

@@ -16,7 +16,6 @@ use isomorph_storage::{Location, Mode, Published, Resources, Staging};
 use crate::conversion::{Certificate, compare};
 use crate::digests::{Digested, digest};
 use crate::driver::Format;
-use crate::mapping::Mapping;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::parallel::pieces_in_order;
@@ -156,7 +155,7 @@ impl Shortcut for Way<'_> {
             carried,
             losses: losses.into_iter().collect(),
             seconds: started.elapsed().as_secs_f64(),
-            ..Plan::known(self.from, self.to, Mapping::default(), Graph::default())
+            ..Plan::shortcut(self.from, self.to)
         })
     }
 

@@ -28,13 +28,12 @@ impl Plan {
     /// If values have no text form either.
     pub(crate) fn fit_to(&mut self, graph: &Graph, allowed: &Allowed) -> Result<Option<Graph>> {
         let Some(record) = Fitting::of(graph, allowed, self.large_keys)? else { return Ok(None) };
-        self.describe_fitting(&record);
         let fitted = record.fitted.clone();
-        self.mapping.steps.push(Step::Fit(Box::new(record)));
+        self.then(Step::Fit(Box::new(record)));
         Ok(Some(fitted))
     }
 
-    fn describe_fitting(&mut self, record: &Fitting) {
+    pub(super) fn describe_fitting(&mut self, record: &Fitting) {
         let (graph, fitted) = (&record.graph, &record.fitted);
         // Other steps have a line for each type.
         let alone = self.mapping.steps.is_empty() && self.to.has_types();

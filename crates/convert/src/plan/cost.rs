@@ -9,7 +9,7 @@ use crate::driver::Shape;
 use crate::mapping::Step;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
-use crate::plan::Plan;
+use crate::plan::{Plan, Preparation, Route};
 use isomorph_storage::Resources;
 
 /// Assumed size of a text or list of an edge, in bytes.
@@ -34,9 +34,29 @@ pub struct PlanCost {
 impl Plan {
     /// The cost of carrying out the plan on `opened`.
     pub fn cost(&self, opened: &Opened, options: &ConvertOptions, resources: &Resources) -> PlanCost {
-        if self.to.has_numbers_only() {
-            return self.cost_of_numbers(opened, resources);
+        let (sorted_edges, bytes, orders) = match (self.route, self.to.has_numbers_only()) {
+            (Route::Shortcut, true) => (Some(0), Some(0), 0),
+            // Everything is sorted once, nodes with their edges.
+            (Route::Rows, true) => {
+                let edges = self.target.edge_rows();
+                let width = self.target.edges.first().map_or(0, row_bytes);
+                (edges, edges.map(|edges| edges.saturating_mul(width)), 1)
+            }
+            (_, false) => self.sorted(opened, options),
+        };
+        let memory = resources.budget.limit();
+        let temporary_bytes = bytes.map(|bytes| bytes.saturating_mul(orders));
+        PlanCost {
+            source_bytes: opened.native.about().bytes,
+            sorted_edges,
+            orders,
+            memory,
+            temporary_bytes: temporary_bytes.map(|bytes| if bytes > memory / 2 { bytes } else { 0 }),
         }
+    }
+
+    /// The number of edges to sort, their size in bytes, and the number of orders.
+    fn sorted(&self, opened: &Opened, options: &ConvertOptions) -> (Option<u64>, Option<u64>, u64) {
         // Constructs that become nodes and edges add edge types after those of the graph.
         let plain = self.mapping.steps.iter().find_map(|step| match step {
             Step::Reify(record) => Some(&record.plain),
@@ -44,11 +64,13 @@ impl Plan {
             Step::Part(record) => Some(&record.typed),
             _ => None,
         });
-        let projected = self.projection.as_ref().map(|projection| &projection.graph);
+        let projected = self.prepared.iter().find_map(|view| match view {
+            Preparation::Project(projection) => Some(&projection.graph),
+            _ => None,
+        });
         let graph = plain.or(projected).unwrap_or_else(|| opened.graph.graph());
         let typed = self.to.shape() == Shape::Typed;
         let fused = matches!(self.mapping.steps.last(), Some(Step::Fuse(_)));
-        let orders = if fused { 1 } else { self.to.edge_orders(&options.write) };
         let must_sort = |ty: usize| {
             let source = &opened.graph;
             (self.to.sorts_edges() || fused)
@@ -68,34 +90,7 @@ impl Plan {
             let widest = self.target.edges.iter().map(row_bytes).max().unwrap_or_default();
             (edges, bytes) = (Some(count), Some(count.saturating_mul(widest)));
         }
-        let memory = resources.budget.limit();
-        PlanCost {
-            source_bytes: opened.native.about().bytes,
-            sorted_edges: edges,
-            orders,
-            memory,
-            temporary_bytes: bytes
-                .map(|bytes| bytes.saturating_mul(orders))
-                .map(|bytes| if bytes > memory / 2 { bytes } else { 0 }),
-        }
-    }
-}
-
-impl Plan {
-    /// A text becomes a binary in the order of its lines; everything else is sorted once, nodes with their edges.
-    fn cost_of_numbers(&self, opened: &Opened, resources: &Resources) -> PlanCost {
-        let (source_bytes, memory) = (opened.native.about().bytes, resources.budget.limit());
-        let is_direct = self.passes == ["build"];
-        let sorted_edges = if is_direct { Some(0) } else { self.target.edge_rows() };
-        let bytes = self.target.edges.first().map_or(0, row_bytes);
-        let temporary = |edges: u64| edges.saturating_mul(bytes);
-        PlanCost {
-            source_bytes,
-            sorted_edges,
-            orders: u64::from(!is_direct),
-            memory,
-            temporary_bytes: sorted_edges.map(temporary).map(|bytes| if bytes > memory / 2 { bytes } else { 0 }),
-        }
+        (edges, bytes, if fused { 1 } else { self.to.edge_orders(&options.write) })
     }
 }
 

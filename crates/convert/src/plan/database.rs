@@ -9,11 +9,11 @@ impl Plan {
     /// Keeps the types and columns of formats whose files do not state them, and prints the command that loads the output.
     pub(crate) fn for_database(&mut self, destination: &Location) {
         if self.to.needs_schema() {
-            let graph = Box::new(self.target.clone());
-            let (nodes, edges) = (counted(graph.nodes.len(), "node type"), counted(graph.edges.len(), "edge type"));
+            let (nodes, edges) = (&self.target.nodes, &self.target.edges);
+            let (nodes, edges) = (counted(nodes.len(), "node type"), counted(edges.len(), "edge type"));
             self.carried.push(format!("schema of {nodes} and {edges}"));
             if !matches!(self.mapping.steps.last(), Some(Step::Native(_))) {
-                self.mapping.steps.push(Step::Native(graph));
+                self.keep(&self.target.clone());
             }
         }
         if let Some(command) = self.to.loaded_by(&self.target, destination.file_name()) {

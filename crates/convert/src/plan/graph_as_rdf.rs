@@ -7,44 +7,40 @@ use isomorph_rdf::Syntax;
 use isomorph_storage::Location;
 
 use crate::mapping::{EdgeProperties, Fitting, Lifting, Step};
-use crate::options::ConvertOptions;
-use crate::plan::{Plan, PlanLine, counted, edge_text};
+use crate::plan::lines::key_text;
+use crate::plan::planner::Planner;
+use crate::plan::{Plan, PlanLine, edge_text};
 
-impl Plan {
+impl Planner<'_> {
     /// Plans to write nodes and edges as triples.
     ///
     /// # Errors
     /// If the graph has something that cannot be written as triples, or the base is not an IRI.
-    pub(crate) fn lift(
-        &mut self,
-        graph: &Graph,
-        (source, destination): (&Location, &Location),
-        options: &ConvertOptions,
-    ) -> Result<()> {
-        let syntax = self.to.syntax(destination, &options.write)?;
+    pub fn lift(&mut self, graph: &Graph) -> Result<()> {
+        let (options, to) = (self.options, self.plan.to);
+        let syntax = to.syntax(self.destination, &options.write)?;
         // Typed graphs were fitted before; bundled graphs were not.
-        let fitted = Fitting::of(graph, &self.to.allowed(), self.large_keys)?;
+        let fitted = Fitting::of(graph, &to.allowed(), self.plan.large_keys)?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let mut record = Lifting::of(graph, options.base.as_deref())?;
         if let Some(syntax) = syntax {
             record.iri_map.clone_from(&options.iri_map);
             record.vocabulary()?;
             check(&record, syntax)?;
-            self.line("everything", format!("one text of {syntax}"));
-            self.describe_edges(&mut record, syntax, (source, destination), options)?;
+            self.plan.line("everything", format!("one text of {syntax}"));
+            self.describe_edges(&mut record, syntax)?;
         } else if options.iri_map.is_some() {
-            return Err(Error::usage(format!("--iri-map applies to RDF text; the output format is {}", self.to)));
+            return Err(Error::usage(format!("--iri-map applies to RDF text; the output format is {to}")));
         } else if options.rdf_1_1.is_some() {
-            return Err(Error::usage(format!("--rdf applies to RDF text; the output format is {}", self.to)));
+            return Err(Error::usage(format!("--rdf applies to RDF text; the output format is {to}")));
         }
-        self.describe_lifting(&record);
         match syntax {
-            Some(_) => self.sorts.push("edges by their ends".to_owned()),
-            None => self.sorts.extend(["triples by subject", "triples by object"].map(str::to_owned)),
+            Some(_) => self.plan.sorts.push("edges by their ends".to_owned()),
+            None => self.plan.sorts.extend(["triples by subject", "triples by object"].map(str::to_owned)),
         }
-        self.target = record.graph.clone();
-        self.mapping.steps.extend(fitted.map(|record| Step::Fit(Box::new(record))));
-        self.mapping.steps.push(Step::Lift(Box::new(record)));
+        self.plan.target = record.graph.clone();
+        self.plan.mapping.steps.extend(fitted.map(|record| Step::Fit(Box::new(record))));
+        self.plan.then(Step::Lift(Box::new(record)));
         Ok(())
     }
 
@@ -52,24 +48,23 @@ impl Plan {
     ///
     /// # Errors
     /// Returns [`isomorph_error::Kind::WouldLose`] if edges are to be named graphs, which the syntax does not have.
-    fn describe_edges(
-        &mut self,
-        record: &mut Lifting,
-        syntax: Syntax,
-        (source, destination): (&Location, &Location),
-        options: &ConvertOptions,
-    ) -> Result<()> {
+    fn describe_edges(&mut self, record: &mut Lifting, syntax: Syntax) -> Result<()> {
+        let (options, plan) = (self.options, &mut self.plan);
         let has_edges = !record.graph.edges.is_empty();
         let reified = record.graph.edges.iter().any(has_reifiers);
         let which = if reified { "of edges with properties" } else { "of parallel edges, if there are any" };
         let Some(form) = options.rdf_1_1 else {
             if has_edges && syntax.has_triple_terms() {
-                let other = format!("isomorph convert {} {} --rdf 1.1", shown_name(source), shown_name(destination));
-                self.line("RDF 1.2", format!("reifiers {which} (triple terms); for readers of RDF 1.1: {other}"));
+                let other = format!(
+                    "isomorph convert {} {} --rdf 1.1",
+                    shown_name(&self.opened.location),
+                    shown_name(self.destination)
+                );
+                plan.line("RDF 1.2", format!("reifiers {which} (triple terms); for readers of RDF 1.1: {other}"));
             } else if has_edges {
                 record.write_as(EdgeProperties::Reification);
                 let what = EdgeProperties::Reification.described();
-                self.line("reifiers", format!("{what}: {syntax} has no triple terms"));
+                plan.line("reifiers", format!("{what}: {syntax} has no triple terms"));
             }
             return Ok(());
         };
@@ -78,16 +73,18 @@ impl Plan {
                 syntax.check_graphs().map_err(|error| error.hint("--edge-properties reification|singleton|drop"))?;
             }
             record.write_as(form);
-            self.line("RDF 1.1", format!("instead of reifiers {which}: {}", form.described()));
+            plan.line("RDF 1.1", format!("instead of reifiers {which}: {}", form.described()));
         }
         if options.loses() {
-            self.lose_helpers(&record.graph, form);
+            plan.lose_helpers(&record.graph, form);
         } else if record.graph.nodes.iter().any(|ty| ty.ordered && ty.key.kind != KeyKind::Row) {
-            self.line("positions of nodes", format!("triples {POSITION}; --lossy drops them"));
+            plan.line("positions of nodes", format!("triples {POSITION}; --lossy drops them"));
         }
         Ok(())
     }
+}
 
+impl Plan {
     /// Lists what is lost without the triples that only isomorph reads.
     fn lose_helpers(&mut self, graph: &Graph, form: EdgeProperties) {
         let mut lose = |subject: String, becomes: &str| {
@@ -120,15 +117,11 @@ impl Plan {
         }
     }
 
-    fn describe_lifting(&mut self, record: &Lifting) {
+    pub(super) fn describe_lifting(&mut self, record: &Lifting) {
         let Lifting { graph, base, .. } = record;
         let map = record.iri_map.clone().unwrap_or_default();
         for ty in &graph.nodes {
-            let key = match (ty.key.kind, &ty.key.name) {
-                (KeyKind::Row, _) => "row",
-                (_, Some(name)) => name,
-                (_, None) => "key",
-            };
+            let key = key_text(&ty.key);
             let start = map.keys.get(&ty.name).cloned().unwrap_or_else(|| format!("{base}{}/", ty.name));
             let text = format!("resources {start}{key}{}", literals(&ty.properties));
             self.line(&ty.name, text);
@@ -147,12 +140,7 @@ impl Plan {
         for (table, name) in map.unused(graph) {
             self.line(format!("--iri-map {table}"), format!("nothing is called {name}"));
         }
-        let (nodes, edges) = (counted(graph.nodes.len(), "node type"), counted(graph.edges.len(), "edge type"));
-        self.carried.push(format!("schema of {nodes} and {edges}"));
-        self.carried.extend(graph.documents.iter().map(|document| format!("document {}", document.name)));
-        if let Some(name) = &graph.name {
-            self.carried.push(format!("the graph's name, {name}"));
-        }
+        self.carry_schema(graph, "", None);
     }
 }
 

@@ -1,12 +1,44 @@
 //! The lines of a plan about types that keep their shape, are written as nodes and edges, or go into one table or out of it.
 
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::type_name::type_name;
-use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property, ValueKind};
+use isomorph_model::{Direction, Graph, Key, KeyKind, LabelVocabulary, Property, ValueKind};
 
 use crate::mapping::{Bundling, EdgeColumns, Reification, Slot};
-use crate::plan::Plan;
+use crate::options::ConvertOptions;
+use crate::plan::{Plan, PlanLine};
+
+/// The sidecar entry of a graph of one table that is written with types.
+pub(super) const ONE_TABLE: &str = "names, and that the graph was one table";
 
 impl Plan {
+    pub(crate) fn line(&mut self, subject: impl Into<String>, becomes: impl Into<String>) {
+        self.lines.push(PlanLine { subject: subject.into(), becomes: becomes.into() });
+    }
+
+    /// Adds what the sidecar keeps of a graph whose types the output does not declare: its schema, `further` facts about
+    /// it, its documents and its name.
+    pub(super) fn carry_schema(&mut self, graph: &Graph, and: &str, further: Option<String>) {
+        let (nodes, edges) = (counted(graph.nodes.len(), "node type"), counted(graph.edges.len(), "edge type"));
+        self.carried.push(format!("schema of {nodes} and {edges}{and}"));
+        self.carried.extend(further);
+        self.carried.extend(graph.documents.iter().map(|document| format!("document {}", document.name)));
+        self.carried.extend(graph.name.iter().map(|name| format!("the graph's name, {name}")));
+    }
+
+    /// Refuses to lose these parts of the graph, or lists them as lost with `--lossy`, which `hint` describes.
+    ///
+    /// # Errors
+    /// Returns [`Kind::WouldLose`].
+    pub(crate) fn lose(&mut self, parts: Vec<(String, String)>, options: &ConvertOptions, hint: &str) -> Result<()> {
+        if let Some((subject, why)) = parts.first().filter(|_| !options.loses()) {
+            let error = Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}"));
+            return Err(error.hint(format!("--lossy    {hint}")));
+        }
+        self.losses.extend(parts.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
+        Ok(())
+    }
+
     pub(super) fn describe_reification(&mut self, record: &Reification) {
         for ty in &record.rich.nodes {
             self.line(format!("nodes {}", ty.name), "the same");
@@ -57,12 +89,7 @@ impl Plan {
         let mut types = 0;
         for (ty, slots) in typed.nodes.iter().zip(&bundling.nodes) {
             let label = slots.label.as_deref().unwrap_or_default();
-            let key = match (ty.key.kind, &ty.key.name) {
-                (KeyKind::Row, _) => "row".to_owned(),
-                (_, Some(name)) => name.clone(),
-                (_, None) => "key".to_owned(),
-            };
-            let mut text = format!("label {label}, name = {}{key}", slots.prefix);
+            let mut text = format!("label {label}, name = {}{}", slots.prefix, key_text(&ty.key));
             push_members(&mut text, &ty.properties, &slots.properties);
             self.line(&ty.name, text);
             types += usize::from(ty.key.kind != KeyKind::Utf8);
@@ -80,18 +107,11 @@ impl Plan {
             self.line(edge_text(typed, ty), text);
             types += ty.properties.iter().filter(|property| !json_says(property)).count();
         }
-        let (nodes, edges) = (counted(typed.nodes.len(), "node type"), counted(typed.edges.len(), "edge type"));
-        self.carried.push(format!("schema of {nodes} and {edges}"));
-        if types > 0 {
-            self.carried.push(format!("{} that JSON cannot represent", counted(types, "column type")));
-        }
-        self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
-        if let Some(name) = &typed.name {
-            self.carried.push(format!("the graph's name, {name}"));
-        }
+        let types = (types > 0).then(|| format!("{} that JSON cannot represent", counted(types, "column type")));
+        self.carry_schema(typed, "", types);
     }
 
-    pub(crate) fn describe_shredding(&mut self, bundling: &Bundling) {
+    pub(super) fn describe_shredding(&mut self, bundling: &Bundling) {
         let typed = &bundling.typed;
         for (ty, slots) in typed.nodes.iter().zip(&bundling.nodes) {
             let key = ty.key.name.as_deref().unwrap_or("id");
@@ -122,13 +142,22 @@ impl Plan {
         if mixed > 0 {
             self.carried.push(format!("{} of JSON text, whose values have different types", counted(mixed, "column")));
         }
-        self.carried.push("names, and that the graph was one table".to_owned());
+        self.carried.push(ONE_TABLE.to_owned());
     }
 }
 
 /// `1 type`, `2 types`.
 pub(crate) fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What a key is called.
+pub(super) fn key_text(key: &Key) -> &str {
+    match (key.kind, &key.name) {
+        (KeyKind::Row, _) => "row",
+        (_, Some(name)) => name,
+        (_, None) => "key",
+    }
 }
 
 pub(crate) fn edge_text(graph: &Graph, ty: &isomorph_model::EdgeType) -> String {

@@ -1,33 +1,32 @@
 //! Plans what is dropped if a format with one node type and one edge type cannot store it.
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use isomorph_error::{Error, Kind, Result, index};
-use isomorph_model::{Batch, Delivery, EdgeOrder, EndForm, Ends, Sink, Source, Written};
-use isomorph_storage::{Budget, Reservation, Resources};
+use isomorph_error::{Error, Result, index};
+use isomorph_model::{Batch, Delivery, EdgeOrder, EndForm, Ends, Sink, Written};
+use isomorph_storage::{Budget, Reservation};
 
 use crate::driver::NumberKeys;
 use crate::mapping::Fusing;
-use crate::open::Opened;
-use crate::options::{ConvertOptions, WriteOptions};
+use crate::options::WriteOptions;
 use crate::pipeline;
-use crate::plan::{Plan, PlanLine, counted};
-use crate::progress::Progress;
+use crate::plan::counted;
+use crate::plan::planner::Planner;
 
-impl Plan {
+impl Planner<'_> {
     /// Whether types are merged of which some refer to ends of edges by row and others by key: one type must use one
     /// form.
-    pub(crate) fn mixes_ends(&self, graph: &Arc<dyn Source>) -> bool {
+    pub fn mixes_ends(&self) -> bool {
+        let graph = &self.opened.graph;
         let by_row = |ty: usize| graph.end_form(ty) == EndForm::Rows;
         let edges = 0..graph.graph().edges.len();
         self.becomes_plain() && edges.clone().any(by_row) && !edges.clone().all(by_row)
     }
 
     /// Whether the target has one node type and none of annnet's own constructs.
-    pub(crate) fn becomes_plain(&self) -> bool {
-        self.to.has_one_type() && !self.to.has_numbers_only() && self.to.fusing() == Fusing::Plain
+    pub fn becomes_plain(&self) -> bool {
+        let to = self.plan.to;
+        to.has_one_type() && !to.has_numbers_only() && to.fusing() == Fusing::Plain
     }
 
     /// Refuses what the target cannot store, or lists it as lost with `--lossy`. If the target has no nodes without
@@ -35,70 +34,51 @@ impl Plan {
     ///
     /// # Errors
     /// Returns [`Kind::WouldLose`]; also if the graph cannot be read.
-    pub(crate) fn leave_out(
-        &mut self,
-        opened: &Opened,
-        write: &WriteOptions,
-        options: &ConvertOptions,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        if !self.becomes_plain() && !self.to.is_partial() {
+    pub fn leave_out(&mut self, write: &WriteOptions) -> Result<()> {
+        let (opened, from, to) = (self.opened, self.plan.from, self.plan.to);
+        if !self.becomes_plain() && !to.is_partial() {
             return Ok(());
         }
-        let mut unheld = self.to.not_stored(&self.target, write)?;
-        let wanted = self.to.number_keys().filter(|_| self.from != self.to || opened.is_part);
-        if let Some(wanted) = wanted
-            && (unheld.is_empty() || options.loses())
-            && !self.has_keys(wanted, opened, resources, progress)?
+        let mut unheld = to.not_stored(&self.plan.target, write)?;
+        let (is_another, loses) = (from != to || opened.is_part, self.options.loses());
+        if let Some(wanted) = to.number_keys().filter(|_| is_another)
+            && (unheld.is_empty() || loses)
+            && !self.has_keys(wanted)?
         {
             let numbers = match wanted {
                 NumberKeys::FromOne => "the numbers 1 to their count",
                 NumberKeys::Any => "integers",
             };
-            let why = format!("keys of nodes in {} are {numbers}; with --lossy they are numbered by rows", self.to);
+            let why = format!("keys of nodes in {to} are {numbers}; with --lossy they are numbered by rows");
             unheld.push(("keys of nodes".to_owned(), why));
         }
-        let may_be_alone = !self.to.holds_lone_nodes() && (self.from != self.to || opened.is_part);
-        if may_be_alone && (unheld.is_empty() || options.loses()) {
-            let alone = self.alone(opened, resources, progress)?;
+        if !to.holds_lone_nodes() && is_another && (unheld.is_empty() || loses) {
+            let alone = self.alone()?;
             let subject = counted(usize::try_from(alone).unwrap_or(usize::MAX), "node");
-            let why = format!("no edge refers to it, and nodes without edges cannot be stored in {}", self.to);
+            let why = format!("no edge refers to it, and nodes without edges cannot be stored in {to}");
             unheld.extend((alone > 0).then_some((subject, why)));
         }
-        if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
-            return Err(
-                Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}")).hint("--lossy    drop it")
-            );
-        }
-        self.losses.extend(unheld.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
-        Ok(())
+        self.plan.lose(unheld, self.options, "drop it")
     }
 
     /// Whether the keys of the target's nodes are such numbers, in any order. Reads the keys once.
-    fn has_keys(
-        &mut self,
-        wanted: NumberKeys,
-        opened: &Opened,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<bool> {
-        self.passes.push("keys");
-        let target = self.mapped(self.source(&opened.graph), resources)?;
+    fn has_keys(&mut self, wanted: NumberKeys) -> Result<bool> {
+        self.plan.passes.push("keys");
+        let target = self.plan.mapped(self.source(), self.resources)?;
         let mut seen = Numbered { count: 0, least: i64::MAX, most: 0, is_right: true };
         let mut nodes = NodesOnly(&mut seen);
-        pipeline::run(target.as_ref(), &mut nodes, resources, progress)?;
+        pipeline::run(target.as_ref(), &mut nodes, self.resources, self.progress)?;
         // Keys are unique.
         let is_range = seen.least > 0 && u64::try_from(seen.most).is_ok_and(|most| most == seen.count);
         Ok(seen.is_right && (wanted == NumberKeys::Any || seen.count == 0 || is_range))
     }
 
     /// The number of nodes of the target without edges.
-    fn alone(&mut self, opened: &Opened, resources: &Resources, progress: &dyn Progress) -> Result<u64> {
-        self.passes.push("ends");
-        let target = self.mapped(self.source(&opened.graph), resources)?;
-        let mut seen = Seen { named: Vec::new(), nodes: 0, budget: resources.budget.clone(), held: None };
-        pipeline::run(target.as_ref(), &mut seen, resources, progress)?;
+    fn alone(&mut self) -> Result<u64> {
+        self.plan.passes.push("ends");
+        let target = self.plan.mapped(self.source(), self.resources)?;
+        let mut seen = Seen { named: Vec::new(), nodes: 0, budget: self.resources.budget.clone(), held: None };
+        pipeline::run(target.as_ref(), &mut seen, self.resources, self.progress)?;
         let named: u64 = seen.named.iter().map(|word| u64::from(word.count_ones())).sum();
         Ok(seen.nodes.saturating_sub(named))
     }

@@ -10,66 +10,53 @@ use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions, Repeat, Repeats};
 use crate::conversion::blame;
 use crate::driver::Shape;
 use crate::node_keys;
-use crate::open::Opened;
-use crate::options::ConvertOptions;
 use crate::pipeline::REPEATED_KEY;
-use crate::plan::{Plan, counted};
+use crate::plan::counted;
+use crate::plan::planner::Planner;
 use crate::progress::{Progress, Silent};
 use isomorph_storage::Resources;
 
 /// The memory that the keys of a type get at least, bytes: with less, fewer types are read in one pass.
 const MEMORY: u64 = 1 << 20;
 
-impl Plan {
+impl Planner<'_> {
     /// Finds nodes that the target would merge, if verification would not find them. With `--lossy` they are listed as
     /// lost, as are those that opening the source has merged.
     ///
     /// # Errors
     /// Without `--lossy`, returns [`REPEATED_KEY`] or the corresponding error of the source's format; also if the keys
     /// cannot be read.
-    pub(crate) fn merge_nodes(
-        &mut self,
-        opened: &Opened,
-        options: &ConvertOptions,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        if options.loses() {
-            self.merged.extend(opened.format.dropped_on_open(opened.native.as_ref()));
+    pub fn merge_nodes(&mut self) -> Result<()> {
+        if self.options.loses() {
+            self.plan.merged.extend(self.opened.format.dropped_on_open(self.opened.native.as_ref()));
         }
-        self.merge_by_key(opened, options, resources, progress)?;
-        self.carried.extend(self.merged.iter().cloned());
+        self.merge_by_key()?;
+        self.plan.carried.extend(self.plan.merged.iter().cloned());
         Ok(())
     }
 
-    fn merge_by_key(
-        &mut self,
-        opened: &Opened,
-        options: &ConvertOptions,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        let by_key = self.to.knows_nodes_by_key();
+    fn merge_by_key(&mut self) -> Result<()> {
+        let (options, to) = (self.options, self.plan.to);
         // Opening NOCK merges its nodes by name, and a resource is identified by its name.
-        let may_repeat = self.from.shape() == Shape::Typed;
+        let may_repeat = self.plan.from.shape() == Shape::Typed;
         // Who writes nodes as they come reads them back as they came.
-        let is_asked = options.loses() || options.no_verify || self.becomes_plain() || self.to.has_types();
-        if !by_key || !may_repeat || !is_asked {
+        let is_asked = options.loses() || options.no_verify || self.becomes_plain() || to.has_types();
+        if !to.knows_nodes_by_key() || !may_repeat || !is_asked {
             return Ok(());
         }
-        let source = self.source(&opened.graph);
-        for found in SameKey::of(source.as_ref(), resources, progress)? {
+        let source = self.source();
+        for found in SameKey::of(source.as_ref(), self.resources, self.progress)? {
             if !options.loses() {
-                let error = blame(opened, found.error());
+                let error = blame(self.opened, found.error());
                 return Err(error.hint("--lossy    merge the nodes with the same key"));
             }
-            self.repeats_keys = true;
+            self.plan.repeats_keys = true;
             // Triples are a set: what distinguishes parallel edges depends on rows, not keys.
-            let and = match self.to.shape() {
+            let and = match to.shape() {
                 Shape::Triples if !source.graph().edges.is_empty() => "; of edges that are equal then, one is kept",
                 _ => "",
             };
-            self.merged.push(format!("{}{and}", found.lost()));
+            self.plan.merged.push(format!("{}{and}", found.lost()));
         }
         Ok(())
     }

@@ -1,43 +1,40 @@
 //! Plans for formats that identify types and values by numbers.
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::Result;
 use isomorph_model::{Direction, Graph, Property};
 
 use crate::mapping::{Fitting, Ids, Numbering, Step};
-use crate::options::ConvertOptions;
-use crate::plan::{Plan, PlanLine, counted, edge_text};
+use crate::plan::planner::Planner;
+use crate::plan::{Plan, edge_text};
 
-impl Plan {
+impl Planner<'_> {
     /// Plans to write types as numbers and values as features.
     ///
     /// # Errors
     /// If the graph has something that cannot be written in this way.
-    pub(crate) fn number(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
+    pub fn number(&mut self, graph: &Graph) -> Result<()> {
+        let (options, plan) = (self.options, &mut self.plan);
         // The result of a survey is fitted here; everything else was fitted before.
-        let fitted = Fitting::of(graph, &self.to.allowed(), self.large_keys)?;
+        let fitted = Fitting::of(graph, &plan.to.allowed(), plan.large_keys)?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let record = Numbering::of(graph)?;
-        self.line("graph", self.to.layout(&options.write));
+        plan.line("graph", plan.to.layout(&options.write));
         // Weights of nodes are features too.
         let mut features = record.numbered.clone();
         for ty in &mut features.nodes {
             ty.properties.retain(|property| property.feature.is_some());
         }
-        let unheld = self.to.not_stored(&features, &options.write)?;
-        if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
-            return Err(
-                Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}")).hint("--lossy    drop them")
-            );
-        }
-        self.losses.extend(unheld.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
-        self.describe_numbering(&record);
-        self.target = record.numbered.clone();
-        self.mapping.steps.extend(fitted.map(|record| Step::Fit(Box::new(record))));
-        self.mapping.steps.push(Step::Number(Box::new(record)));
+        plan.lose(plan.to.not_stored(&features, &options.write)?, options, "drop them")?;
+        plan.target = record.numbered.clone();
+        // Numbers are shown of the graph as it is, so that fitting has no lines.
+        plan.mapping.steps.extend(fitted.map(|record| Step::Fit(Box::new(record))));
+        plan.then(Step::Number(Box::new(record)));
         Ok(())
     }
+}
 
-    fn describe_numbering(&mut self, record: &Numbering) {
+impl Plan {
+    pub(super) fn describe_numbering(&mut self, record: &Numbering) {
         let typed = &record.typed;
         let id = |of_nodes: bool, at: usize| -> String {
             let numbered = &record.numbered;
@@ -83,12 +80,7 @@ impl Plan {
                 self.line(format!("{what}, cells"), format!("feature {} those that are empty", id(of_nodes, rest)));
             }
         }
-        let (nodes, edges) = (counted(typed.nodes.len(), "node type"), counted(typed.edges.len(), "edge type"));
-        self.carried.push(format!("schema of {nodes} and {edges}, and the meaning of each feature"));
-        self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
-        if let Some(name) = &typed.name {
-            self.carried.push(format!("the graph's name, {name}"));
-        }
+        self.carry_schema(typed, ", and the meaning of each feature", None);
     }
 }
 

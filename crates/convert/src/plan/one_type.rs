@@ -3,22 +3,19 @@
 use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property};
 
 use crate::mapping::{Fusing, Fusion};
+use crate::plan::lines::key_text;
 use crate::plan::{Plan, counted, edge_text};
 
 impl Plan {
     /// Adds a line for each type, and the entries for the sidecar.
-    pub(crate) fn describe_fusion(&mut self, record: &Fusion) {
+    pub(super) fn describe_fusion(&mut self, record: &Fusion) {
         let (typed, fused) = (&record.typed, &record.fused);
         let name = |at: Option<usize>, of_nodes: bool| {
             let table = if of_nodes { of_node(fused) } else { of_edge(fused) };
             at.and_then(|at| table.get(at)).map(|property| property.name.as_str())
         };
         for (ty, own) in typed.nodes.iter().zip(&record.nodes) {
-            let key = match (ty.key.kind, &ty.key.name) {
-                (KeyKind::Row, _) => "row",
-                (_, Some(name)) => name,
-                (_, None) => "key",
-            };
+            let key = key_text(&ty.key);
             let id = if record.fusing == Fusing::Annnet { "node_id" } else { "id" };
             let mut text = format!("nodes, {id} = {}{key}", own.prefix);
             if let Some(attribute) = name(record.node_type, true) {
@@ -47,16 +44,9 @@ impl Plan {
             let relation = if record.relation.is_some() { "relation:" } else { "" };
             self.line("edge_id", format!("{relation}source>target, further parallel edges ~2, ~3, …"));
         }
-        let (nodes, edges) = (counted(typed.nodes.len(), "node type"), counted(typed.edges.len(), "edge type"));
-        self.carried.push(format!("schema of {nodes} and {edges}"));
         let keys = typed.nodes.iter().filter(|ty| ty.key.kind != KeyKind::Utf8).count();
-        if keys > 0 {
-            self.carried.push(format!("{} whose keys are not text", counted(keys, "node type")));
-        }
-        self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
-        if let Some(name) = &typed.name {
-            self.carried.push(format!("the graph's name, {name}"));
-        }
+        let keys = (keys > 0).then(|| format!("{} whose keys are not text", counted(keys, "node type")));
+        self.carry_schema(typed, "", keys);
     }
 }
 

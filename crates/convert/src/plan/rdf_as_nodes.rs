@@ -5,14 +5,13 @@ use std::sync::Arc;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::{BASE, description};
 use isomorph_model::{Graph, Source, well_known};
-use isomorph_storage::{Budget, Resources};
+use isomorph_storage::Budget;
 
 use crate::driver::Shape;
 use crate::mapping::{Bundling, Exported, Flattened, Gathered, Gathering, NameRules, Step, TERM};
-use crate::open::Opened;
-use crate::options::{ConvertOptions, RdfMode, Typing};
-use crate::plan::{Plan, counted, survey};
-use crate::progress::Progress;
+use crate::options::{RdfMode, Typing};
+use crate::plan::planner::Planner;
+use crate::plan::{Plan, Preparation, counted, survey};
 
 /// RDF and NOCK in the mode pynock.
 #[derive(Debug, Clone)]
@@ -33,13 +32,13 @@ impl PynockView {
     }
 }
 
-impl Plan {
+impl Planner<'_> {
     /// Checks that options for RDF that becomes something else, or the other way round, apply.
     ///
     /// # Errors
     /// Returns [`isomorph_error::Kind::Usage`] if they do not.
-    pub(crate) fn check_rdf(&self, options: &ConvertOptions) -> Result<()> {
-        let (from, to) = (self.from.shape(), self.to.shape());
+    pub fn check_rdf(&self) -> Result<()> {
+        let (options, from, to) = (self.options, self.plan.from.shape(), self.plan.to.shape());
         if options.labels_from_type && (from != Shape::Triples || to == Shape::Triples) {
             return Err(Error::usage("--labels-from applies only to RDF that becomes a property graph"));
         }
@@ -65,13 +64,13 @@ impl Plan {
     ///
     /// # Errors
     /// If the graph is not RDF.
-    pub(crate) fn flatten(&mut self, graph: &Graph, resources: &Resources) -> Result<()> {
-        let record = Gathering::of(graph, true, false, true)?;
-        self.passes.push("resources");
-        self.sorts.push("all terms".to_owned());
-        self.line("resources and literals", "nodes, name = text, is_rdf");
-        self.line("triples", "edges, rel_name = predicate");
-        self.carried.extend(
+    pub fn flatten(&mut self, graph: &Graph) -> Result<()> {
+        let (record, plan) = (Gathering::of(graph, true, false, true)?, &mut self.plan);
+        plan.passes.push("resources");
+        plan.sorts.push("all terms".to_owned());
+        plan.line("resources and literals", "nodes, name = text, is_rdf");
+        plan.line("triples", "edges, rel_name = predicate");
+        plan.carried.extend(
             [
                 "datatypes and languages",
                 "whether a term is an IRI, a blank node or a literal: terms with the same text become one node",
@@ -79,8 +78,9 @@ impl Plan {
             ]
             .map(str::to_owned),
         );
-        self.target = record.bundled.clone();
-        self.pynock = Some(Arc::new(PynockView::Flattened(Box::new(record), resources.budget.clone())));
+        plan.target = record.bundled.clone();
+        let view = PynockView::Flattened(Box::new(record), self.resources.budget.clone());
+        plan.prepared.push(Preparation::Pynock(Box::new(view)));
         Ok(())
     }
 
@@ -88,17 +88,12 @@ impl Plan {
     ///
     /// # Errors
     /// If nodes are not RDF, or there is something that RDF cannot represent.
-    pub(crate) fn scatter(
-        &mut self,
-        opened: &Opened,
-        options: &ConvertOptions,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<()> {
+    pub fn scatter(&mut self) -> Result<()> {
+        let (opened, options, plan) = (self.opened, self.options, &mut self.plan);
         let graph = opened.graph.graph();
-        let (survey, digested) = survey(opened, Typing::default(), resources, progress)?;
-        self.passes.push("survey");
-        self.digested = Some(digested);
+        let (survey, digested) = survey(opened, Typing::default(), self.resources, self.progress)?;
+        plan.passes.push("survey");
+        plan.digested = Some(digested);
         if survey.nodes.other {
             return Err(Error::usage("some nodes are not RDF: their is_rdf is not true")
                 .hint("without --rdf-mode, names become IRIs below --base"));
@@ -108,33 +103,26 @@ impl Plan {
         let members = survey.edges().any(|found| found.members.keys().any(|name| name != well_known::GRAPH));
         let unsaid = [(truths, "truths other than 1"), (columns, "further columns"), (members, "properties of edges")];
         let unsaid: Vec<&str> = unsaid.into_iter().filter(|(is, _)| *is).map(|(_, what)| what).collect();
-        self.carried.extend(unsaid.iter().map(|what| (*what).to_owned()));
+        plan.carried.extend(unsaid.iter().map(|what| (*what).to_owned()));
         if !unsaid.is_empty() && !options.loses() {
             let what = format!("RDF in the mode rich cannot store {}", unsaid.join(", "));
             return Err(Error::new(Kind::WouldLose, what)
                 .hint("--lossy    drop it")
                 .hint("without --rdf-mode, everything becomes RDF, with IRIs below --base"));
         }
-        let labels = survey.many_labels || !survey.labels.is_empty();
         if options.rdf_mode == Some(RdfMode::Pynock) {
-            self.line("edges", "triples of three IRIs");
-            self.carried.push("properties, labels, and nodes without edges".to_owned());
+            plan.line("edges", "triples of three IRIs");
+            plan.carried.push("properties, labels, and nodes without edges".to_owned());
+            plan.target = description(None, []);
             let base = options.base.as_deref().unwrap_or(BASE).to_owned();
-            self.target = description(None, []);
-            self.pynock = Some(Arc::new(PynockView::Exported(base)));
+            plan.prepared.push(Preparation::Pynock(Box::new(PynockView::Exported(base))));
             return Ok(());
         }
+        let labels = survey.many_labels || !survey.labels.is_empty();
         let predicates = survey.nodes.members.keys().map(String::as_str);
         let record = Gathering::behind(graph, predicates, labels, options.loses())?;
-        self.line("nodes", "resources, term = name");
-        self.line("props", "literals, by predicate");
-        if labels {
-            self.line("labels", "rdf:type");
-        }
-        self.line("edges", "triples, predicate = rel_name");
-        self.carried.push("that it was NOCK".to_owned());
-        self.target = record.rdf.clone();
-        self.mapping.steps.push(Step::Scatter(Box::new(record)));
+        plan.target = record.rdf.clone();
+        plan.then(Step::Scatter(Box::new(record)));
         Ok(())
     }
 
@@ -143,50 +131,54 @@ impl Plan {
     ///
     /// # Errors
     /// If the source is invalid, or has something that cannot be written in this way.
-    pub(crate) fn gather(
-        &mut self,
-        source: &Arc<dyn Source>,
-        options: &ConvertOptions,
-        name: Option<String>,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        let bundled = self.to.shape() == Shape::Bundled;
+    pub fn gather(&mut self, source: &Arc<dyn Source>) -> Result<()> {
+        let Planner { options, resources, progress, .. } = *self;
+        let bundled = self.plan.to.shape() == Shape::Bundled;
         // Types of nodes are labels first.
         let labels = options.labels_from_type || options.node_types.is_some();
         let record = Gathering::of(source.graph(), bundled, labels, options.loses())?;
-        self.passes.push("resources");
-        self.sorts.push("literals of resources".to_owned());
-        if bundled {
-            self.line("resources", "nodes, name = term, is_rdf");
-            self.line("literals", "props, by predicate; literals that JSON cannot represent are JSON-LD objects");
-            if labels {
-                self.line("rdf:type in the default graph", "labels");
-            }
-            self.line("other triples", "edges, rel_name = predicate; the named graph in props");
-            self.target = record.bundled.clone();
-        }
-        let predicates = counted(record.rdf.values.len(), "predicate");
-        self.carried.push(format!("that it was RDF, with literals of {predicates}"));
-        if options.loses() {
-            self.carried.push("graphs without triples".to_owned());
-        }
-        self.mapping.steps.push(Step::Gather(Box::new(record.clone())));
+        self.plan.target = record.bundled.clone();
+        self.plan.then(Step::Gather(Box::new(record.clone())));
         let typing = (!bundled).then_some(options.typing);
         let (gathered, digested, survey) = Gathered::read(source, &record, typing, resources, progress)?;
         let gathered = Arc::new(gathered);
-        self.digested = Some(digested);
-        self.gathered = Some(Arc::clone(&gathered));
+        self.plan.digested = Some(digested);
+        self.plan.gathered = Some(Arc::clone(&gathered));
         let Some(survey) = survey else { return Ok(()) };
-        self.passes.push("survey");
-        let gathered: Arc<dyn Source> = gathered;
-        let rules = NameRules { key: TERM, ..self.to.name_rules() };
+        self.plan.passes.push("survey");
+        let rules = NameRules { key: TERM, ..self.plan.to.name_rules() };
         let bundling = Bundling::surveyed(&record.bundled, &survey, options.typing, &rules)?;
         let bundling = options.iri_map.as_ref().map_or(bundling.clone(), |map| map.named(bundling));
-        let typed = self.shred(&gathered, bundling, options, resources, progress)?;
-        let typed = self.fit_to(&typed, &self.to.allowed())?.unwrap_or(typed);
-        self.target = typed.clone();
-        self.target.name = self.target.name.take().or(name);
-        if self.to.has_one_type() { self.unite(&typed, options) } else { Ok(()) }
+        self.shred(&(gathered as Arc<dyn Source>), bundling)
+    }
+}
+
+impl Plan {
+    pub(super) fn describe_scattering(&mut self, record: &Gathering) {
+        self.line("nodes", "resources, term = name");
+        self.line("props", "literals, by predicate");
+        if record.labels {
+            self.line("labels", "rdf:type");
+        }
+        self.line("edges", "triples, predicate = rel_name");
+        self.carried.push("that it was NOCK".to_owned());
+    }
+
+    pub(super) fn describe_gathering(&mut self, record: &Gathering) {
+        self.passes.push("resources");
+        self.sorts.push("literals of resources".to_owned());
+        if self.to.shape() == Shape::Bundled {
+            self.line("resources", "nodes, name = term, is_rdf");
+            self.line("literals", "props, by predicate; literals that JSON cannot represent are JSON-LD objects");
+            if record.labels {
+                self.line("rdf:type in the default graph", "labels");
+            }
+            self.line("other triples", "edges, rel_name = predicate; the named graph in props");
+        }
+        let predicates = counted(record.rdf.values.len(), "predicate");
+        self.carried.push(format!("that it was RDF, with literals of {predicates}"));
+        if record.lossy {
+            self.carried.push("graphs without triples".to_owned());
+        }
     }
 }

@@ -10,11 +10,8 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Key, NodeBatch, Property, Request, Source, Tables};
 
 use crate::driver::TextCheck;
-use crate::options::ConvertOptions;
 use crate::parallel;
-use crate::plan::Plan;
-use crate::progress::Progress;
-use isomorph_storage::Resources;
+use crate::plan::planner::Planner;
 
 /// Whether these are texts that are written unchanged.
 fn is_text(data_type: &DataType) -> bool {
@@ -88,21 +85,16 @@ fn edges(batch: &EdgeBatch, properties: &[Property], check_text: &TextCheck) -> 
     rows(&batch.properties, properties, check_text, &named)
 }
 
-impl Plan {
+impl Planner<'_> {
     /// Reads the texts of `source`, if the target format cannot store every text. Values that are written as JSON text
     /// (labels, lists, empty cells) are not included: they are checked during writing.
     ///
     /// # Errors
     /// If a text cannot be stored, with its element and another format; also if the texts cannot be read.
-    pub(crate) fn read_texts(
-        &mut self,
-        source: Arc<dyn Source>,
-        options: &ConvertOptions,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        let Some(check_text) = &self.to.text_check(&options.write) else { return Ok(()) };
-        let shown = self.mapped(source, resources)?;
+    pub fn read_texts(&mut self, source: Arc<dyn Source>) -> Result<()> {
+        let (resources, progress) = (self.resources, self.progress);
+        let Some(check_text) = &self.plan.to.text_check(&self.options.write) else { return Ok(()) };
+        let shown = self.plan.mapped(source, resources)?;
         let graph = shown.graph();
         let of_nodes = graph.nodes.iter().enumerate();
         let of_nodes = of_nodes.filter(|(_, ty)| has_text(&ty.properties) || is_text(&ty.key.data_type));
@@ -112,7 +104,7 @@ impl Plan {
         if tables.is_empty() {
             return Ok(());
         }
-        self.passes.push("texts");
+        self.plan.passes.push("texts");
         for tables in tables {
             let parts = shown.scan(&Request::of(tables))?;
             progress.begin("texts", parts.iter().map(|part| part.rows()).sum());

@@ -15,8 +15,7 @@ use crate::mapping::{Bundling, NameRules, Names, Slot};
 #[derive(Debug, Clone)]
 pub struct Labels {
     ordered: Vec<String>,
-    /// Their names in the source, and the requested names of their types.
-    real: Vec<String>,
+    /// The requested names of their types.
     names: Vec<Option<String>>,
     ranks: Arc<HashMap<String, u64>>,
     legal: fn(char) -> bool,
@@ -49,15 +48,8 @@ impl Labels {
         all.sort();
         let ordered: Vec<String> = all.iter().map(|(_, _, label)| (*label).clone()).collect();
         let names = all.iter().map(|(_, real, _)| how.name(real).map(str::to_owned)).collect();
-        let real = all.iter().map(|(_, real, _)| real.clone()).collect();
         let ranks = ordered.iter().cloned().zip(0..).collect();
-        Ok(Labels { ordered, real, names, ranks: Arc::new(ranks), legal: rules.legal })
-    }
-
-    /// The name of a label in the source.
-    pub fn real(&self, label: &str) -> &str {
-        let at = self.ranks.get(label).and_then(|rank| usize::try_from(*rank).ok());
-        at.and_then(|at| self.real.get(at)).map_or("", String::as_str)
+        Ok(Labels { ordered, names, ranks: Arc::new(ranks), legal: rules.legal })
     }
 
     /// The code of the type for these labels.

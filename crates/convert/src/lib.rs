@@ -46,6 +46,7 @@ mod select;
 mod settings;
 mod shortcut;
 pub mod sidecar;
+mod spilled_rows;
 mod survey;
 mod triples;
 mod typed;

@@ -48,6 +48,7 @@ use isomorph_model::{Graph, KeyKind, Property, Source};
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use arrays::{as_type, malformed};
 pub(crate) use coerce::has_large_keys;
 pub use coerce::{Allowed, Converted, Fitting};
 pub use declare::{declared, says_itself};
@@ -61,7 +62,7 @@ pub use numbered::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature}
 pub use one_type::{Fused, Fusing, Fusion, Unfused};
 pub use projection::{Projected, Projection};
 pub use property_bags::{Bundled, Bundling, EdgeSlots, NodeSlots, Shredded, Slot};
-pub(crate) use property_bags::{label_lists, labels_of};
+pub(crate) use property_bags::{label_lists, labels_of, relations_of};
 pub use rdf_as_nodes::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relation_types::{Related, Relating, Unrelated};

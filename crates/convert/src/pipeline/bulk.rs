@@ -13,10 +13,11 @@ use isomorph_model::{EdgeBatch, EndForm, Ends, Source};
 use isomorph_tables::lookup::{AnswerBatch, Answers, BulkLookup, KeyKind, SpilledKeys};
 
 use super::ends::RowsByKey;
-use super::sorted::{arrow, columns_of};
 use crate::arrow_limits::narrow;
+use crate::mapping::malformed;
 use crate::parallel;
 use crate::progress::Progress;
+use crate::spilled_rows::edge_schema;
 use isomorph_storage::Resources;
 
 /// Edge types that are translated together: they connect the same node types and have the same columns. At least one of
@@ -51,7 +52,7 @@ impl<'k> BulkTypes<'k> {
                 (None, Some(target)) => Way::Target(target),
                 (None, None) => continue,
             };
-            let (ends, columns) = ((ty.source, ty.target), columns_of(ty));
+            let (ends, columns) = ((ty.source, ty.target), edge_schema(ty, []));
             match all.iter_mut().find(|like| like.ends == ends && like.columns == columns) {
                 Some(like) => like.types.push(number),
                 None => all.push(BulkTypes { types: vec![number], ends, way, columns }),
@@ -143,7 +144,7 @@ impl BulkEdges<'_> {
         let columns = columns.map(RecordBatch::columns).unwrap_or_default().iter().cloned();
         let columns = ty.into_iter().chain([other]).chain(columns).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map_err(arrow)
+        RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map_err(malformed)
     }
 
     /// Passes on all edges, from several threads, in no order. `begin` creates their consumer, given the memory that is
@@ -170,7 +171,7 @@ impl BulkEdges<'_> {
                 let found: ArrayRef = Arc::new(UInt64Array::from(answer.rows.clone()));
                 let other = columns.get_mut(of.other());
                 let keys = other.map(|other| std::mem::replace(other, found)).ok_or_else(untagged)?;
-                let tagged = RecordBatch::try_new(Arc::clone(&tags), columns).map_err(arrow)?;
+                let tagged = RecordBatch::try_new(Arc::clone(&tags), columns).map_err(malformed)?;
                 second.add_probes(keys.as_ref(), &tagged, &answer.sequence)
             })?;
             drop(answers);
@@ -224,7 +225,7 @@ fn hand_over(
     let tags = &answer.tags;
     let other = tags.columns().get(at).and_then(|other| other.as_primitive_opt::<UInt64Type>()).ok_or_else(untagged)?;
     let columns: Vec<usize> = (at + 1..tags.num_columns()).collect();
-    let columns = if columns.is_empty() { None } else { Some(tags.project(&columns).map_err(arrow)?) };
+    let columns = if columns.is_empty() { None } else { Some(tags.project(&columns).map_err(malformed)?) };
     let give = |ty, found: &[u64], other: &[u64], columns: Option<&RecordBatch>, sequence: &[u64]| {
         let (source, target) = if sources { (found, other) } else { (other, found) };
         take_edges(Translated { ty, source, target, columns, sequence })
@@ -242,7 +243,8 @@ fn hand_over(
         let pick = |all: &[u64]| here.values().iter().filter_map(|row| all.get(*row as usize).copied()).collect();
         let (found, other): (Vec<u64>, Vec<u64>) = (pick(&answer.rows), pick(other.values()));
         let sequence: Vec<u64> = pick(answer.sequence.values());
-        let columns = columns.as_ref().map(|columns| take_record_batch(columns, &here)).transpose().map_err(arrow)?;
+        let columns =
+            columns.as_ref().map(|columns| take_record_batch(columns, &here)).transpose().map_err(malformed)?;
         give(ty, &found, &other, columns.as_ref(), &sequence)?;
     }
     Ok(())
@@ -281,5 +283,5 @@ fn as_kept(keys: &ArrayRef, kept: &SpilledKeys) -> Result<Option<ArrayRef>> {
     if own.is_integer() == text {
         return Ok(None);
     }
-    cast(keys, &key_type(kept)).map(Some).map_err(arrow)
+    cast(keys, &key_type(kept)).map(Some).map_err(malformed)
 }

@@ -9,7 +9,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::schema::Owner;
 use isomorph_model::{Batch, Ends, Graph, NodeBatch};
 
-use super::sorted::arrow;
+use crate::mapping::malformed;
 use isomorph_dataset::{KeysByRow, KeysByRowBuilder};
 use isomorph_storage::Resources;
 
@@ -142,12 +142,12 @@ impl Keys {
         let groups = self.groups.get_mut(kind).ok_or_else(|| Error::usage("no such kind of groups"))?;
         if groups.len() > 1 {
             let pieces: Vec<&dyn Array> = groups.iter().map(AsRef::as_ref).collect();
-            *groups = vec![concat(&pieces).map_err(arrow)?];
+            *groups = vec![concat(&pieces).map_err(malformed)?];
         }
         let keys = groups.first().ok_or_else(|| Error::malformed("members refer to groups that do not exist"))?;
         if rows.values().iter().any(|row| *row >= keys.len() as u64) {
             return Err(Error::malformed("a member refers to a group that does not exist"));
         }
-        Ok(Ends::Keys(take(keys, &rows, None).map_err(arrow)?))
+        Ok(Ends::Keys(take(keys, &rows, None).map_err(malformed)?))
     }
 }

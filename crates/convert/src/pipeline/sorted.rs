@@ -1,22 +1,16 @@
 //! Edges that must be sorted: one pass over the source feeds all requested orders.
 
-use std::sync::Arc;
-
-use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_array::RecordBatch;
 use isomorph_error::{Error, Result};
-use isomorph_model::{
-    Batch, Direction, EdgeBatch, EdgeOrder, EdgeType, Ends, Graph, Relations, Request, Source, Tables,
-};
+use isomorph_model::{Batch, EdgeBatch, EdgeOrder, EdgeType, Ends, Graph, Request, Source, Tables};
 use isomorph_tables::sort::{EdgeSorter, Sequence, SortOptions, SortedEdges};
 
 use super::bulk::BulkTypes;
 use super::ends::RowsByKey;
 use super::shares::shares;
-use crate::arrow_limits::narrow;
 use crate::parallel;
 use crate::progress::Progress;
+use crate::spilled_rows::{edge_batch, edge_record, edge_schema};
 use isomorph_storage::Resources;
 
 /// Edges of one type in one order for one delivery.
@@ -33,10 +27,10 @@ pub(super) struct Wanted {
 /// Edges of one type in one order.
 pub(super) struct Sorted {
     edges: SortedEdges,
-    ty: usize,
+    ty: EdgeType,
+    /// The number of the type.
+    number: usize,
     order: EdgeOrder,
-    relations: bool,
-    directed: bool,
 }
 
 /// Sorters for some of the requested orders; several threads may push at once.
@@ -56,7 +50,7 @@ impl<'w> Sorters<'w> {
         for &(at, memory) in shares {
             let ty = wanted.get(at).and_then(|wanted| graph.edges.get(wanted.ty));
             let ty = ty.ok_or_else(|| Error::usage("no such edge type"))?;
-            let options = SortOptions::new(&resources.budget, &resources.scratch).payload(columns_of(ty));
+            let options = SortOptions::new(&resources.budget, &resources.scratch).payload(edge_schema(ty, []));
             sorters.push((at, EdgeSorter::new(options.memory(memory).threads(resources.threads))?));
         }
         Ok(Sorters { wanted, sorters })
@@ -91,13 +85,13 @@ impl<'w> Sorters<'w> {
     /// If there is no space for temporary files.
     fn finish(self, graph: &Graph, sorted: &mut [Option<Sorted>]) -> Result<()> {
         for (at, sorter) in self.sorters {
-            let (Some(wanted), Some(place)) = (self.wanted.get(at), sorted.get_mut(at)) else {
+            let place =
+                self.wanted.get(at).and_then(|wanted| Some((wanted, graph.edges.get(wanted.ty)?, sorted.get_mut(at)?)));
+            let Some((wanted, ty, place)) = place else {
                 return Err(Error::usage("edges were sorted that were not requested"));
             };
-            let ty = graph.edges.get(wanted.ty);
-            let relations = ty.is_some_and(|ty| ty.relation.fixed().is_none());
-            let directed = ty.is_some_and(|ty| ty.direction == Direction::PerRow);
-            *place = Some(Sorted { edges: sorter.finish()?, ty: wanted.ty, order: wanted.order, relations, directed });
+            let (number, order) = (wanted.ty, wanted.order);
+            *place = Some(Sorted { edges: sorter.finish()?, ty: ty.clone(), number, order });
         }
         Ok(())
     }
@@ -189,41 +183,11 @@ pub(super) fn sort(
     all.ok_or_else(|| Error::usage("edges of a type were not sorted"))
 }
 
-/// The columns that are sorted with the ends: relation and direction if rows have their own, then the properties.
-pub(super) fn columns_of(ty: &EdgeType) -> SchemaRef {
-    let relation = ty.relation.fixed().is_none().then(|| Field::new("relation", DataType::Utf8, false));
-    let directed = (ty.direction == Direction::PerRow).then(|| Field::new("directed", DataType::Boolean, true));
-    let properties = ty.properties.iter().enumerate();
-    let properties = properties.map(|(at, property)| Field::new(at.to_string(), property.data_type.clone(), true));
-    Arc::new(Schema::new(relation.into_iter().chain(directed).chain(properties).collect::<Vec<_>>()))
-}
-
+/// The columns that are sorted with the ends.
 fn columns(ty: &EdgeType, edges: &EdgeBatch) -> Result<Option<RecordBatch>> {
-    let schema = columns_of(ty);
-    if schema.fields().is_empty() {
-        return Ok(None);
-    }
-    let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
-    if let Some(relations) = &edges.relations {
-        columns.push(arrow_select::take::take(&relations.names, &relations.index, None).map_err(arrow)?);
-    }
-    if ty.direction == Direction::PerRow {
-        columns.push(match &edges.directed {
-            Some(directed) => Arc::new(directed.clone()),
-            None => new_null_array(&DataType::Boolean, edges.rows),
-        });
-    }
-    for (property, column) in ty.properties.iter().zip(&edges.properties) {
-        columns.push(column.clone().unwrap_or_else(|| new_null_array(&property.data_type, edges.rows)));
-    }
-    let options = RecordBatchOptions::new().with_row_count(Some(edges.rows));
-    let batch = RecordBatch::try_new_with_options(schema, columns, &options);
-    batch.map(Some).map_err(|error| Error::usage(format!("an edge batch does not fit its type: {error}")))
-}
-
-/// Converts an error of the Arrow library.
-pub(super) fn arrow(error: ArrowError) -> Error {
-    Error::malformed(error.to_string())
+    let schema = edge_schema(ty, []);
+    let has_columns = !schema.fields().is_empty();
+    has_columns.then(|| edge_record(&schema, Vec::new(), ty, edges)).transpose()
 }
 
 impl Sorted {
@@ -241,38 +205,8 @@ impl Sorted {
         while let Some(batch) = stream.next_batch()? {
             let (aligned, other) = (Ends::Rows(batch.aligned), Ends::Rows(batch.other));
             let (source, target) = if self.order == EdgeOrder::Target { (other, aligned) } else { (aligned, other) };
-            let mut columns = batch.payload.columns().iter().cloned();
-            let relations =
-                if self.relations { columns.next().map(|names| relations(&names)).transpose()? } else { None };
-            let directed = if self.directed { columns.next() } else { None };
-            take(EdgeBatch {
-                ty: self.ty,
-                rows: source.len(),
-                relations,
-                source,
-                target,
-                layers: None,
-                directed: directed.and_then(|directed| directed.as_boolean_opt().cloned()),
-                keys: None,
-                properties: columns.map(Some).collect(),
-            })?;
+            take(edge_batch(&self.ty, self.number, (source, target), batch.payload.columns().iter().cloned())?)?;
         }
         Ok(())
     }
-}
-
-/// Relation names of rows, as a dictionary.
-fn relations(names: &ArrayRef) -> Result<Relations> {
-    let names = names.as_string_opt::<i32>().ok_or_else(|| Error::usage("relations must be text"))?;
-    let mut distinct: Vec<&str> = Vec::new();
-    let mut known: std::collections::HashMap<&str, u32> = std::collections::HashMap::new();
-    let index = names.iter().map(|name| {
-        let name = name.unwrap_or_default();
-        *known.entry(name).or_insert_with(|| {
-            distinct.push(name);
-            narrow(distinct.len() - 1)
-        })
-    });
-    let index = index.collect::<Vec<u32>>();
-    Ok(Relations { names: distinct.into(), index: index.into() })
 }

@@ -4,24 +4,19 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt64Array, new_null_array};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, UInt64Array};
+use arrow_schema::{DataType, SchemaRef};
 use arrow_select::filter::filter_record_batch;
-use arrow_select::take::take;
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::EdgeRows;
-use isomorph_model::type_name::list_of;
-use isomorph_model::{
-    Batch, Columns, Direction, EdgeBatch, EdgeType, Ends, Graph, KeyKind, LabelVocabulary, NodeBatch, NodeType, Part,
-    Property, Relation, part,
-};
+use isomorph_model::{Batch, EdgeBatch, EdgeType, Ends, Graph, KeyKind, NodeBatch, Part, part};
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
 use crate::arrow_limits::halves;
 use crate::mapping::arrays::malformed;
-use crate::mapping::property_bags::{label_lists, labels_of, relations_of};
 use crate::mapping::split::in_order;
+use crate::spilled_rows::{edge_batch, edge_record, edge_schema, missing, node_batch, node_record};
 
 /// Tables of a graph that are being filled.
 pub(super) struct Tables<'a> {
@@ -63,13 +58,9 @@ impl<'a> Tables<'a> {
         let ty = self.graph.nodes.get(batch.ty).ok_or_else(|| Error::usage("no such node type"))?;
         let rows = batch.rows as u64;
         let numbers = UInt64Array::from_iter_values(self.rows..self.rows + rows);
-        let labels = batch.labels.as_ref().map(label_lists);
-        let own = batch.keys.clone().into_iter().chain(labels);
-        let columns = with_properties(own.collect(), &ty.properties, &batch.properties, batch.rows);
-        let (ty_at, schema) = (batch.ty, node_schema(ty));
-        let payload = record(&schema, columns, batch.rows)?;
+        let (ty_at, payload) = (batch.ty, node_record(ty, &batch)?);
         if self.nodes[ty_at].is_none() {
-            self.nodes[ty_at] = Some(self.sorter(schema)?);
+            self.nodes[ty_at] = Some(self.sorter(payload.schema())?);
         }
         if let Some(sorter) = &self.nodes[ty_at] {
             let [first, second] = places.unwrap_or_else(|| [numbers.clone(), numbers]);
@@ -114,62 +105,25 @@ impl<'a> Tables<'a> {
     }
 }
 
-fn with_properties(mut own: Vec<ArrayRef>, properties: &[Property], columns: &Columns, rows: usize) -> Vec<ArrayRef> {
-    let column = |(property, column): (&Property, &Option<ArrayRef>)| {
-        column.clone().unwrap_or_else(|| new_null_array(&property.data_type, rows))
-    };
-    own.extend(properties.iter().zip(columns).map(column));
-    own
-}
-
-fn record(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map_err(malformed)
-}
-
-fn fields(own: Vec<DataType>, properties: &[Property]) -> SchemaRef {
-    let all = own.into_iter().chain(properties.iter().map(|property| property.data_type.clone()));
-    let fields = all.enumerate().map(|(at, data_type)| Field::new(at.to_string(), data_type, true));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
-}
-
-fn node_schema(ty: &NodeType) -> SchemaRef {
-    let key = (ty.key.kind != KeyKind::Row).then(|| ty.key.data_type.clone());
-    let labels = (ty.labels != LabelVocabulary::None).then(|| list_of(DataType::Utf8));
-    fields(key.into_iter().chain(labels).collect(), &ty.properties)
-}
-
-fn edge_schema(graph: &Graph, ty: &EdgeType) -> SchemaRef {
-    let end = |at: usize| match graph.nodes.get(at) {
-        Some(ty) if ty.key.kind != KeyKind::Row => ty.key.data_type.clone(),
-        _ => DataType::UInt64,
-    };
-    let mut own = vec![end(ty.source), end(ty.target)];
-    own.extend((ty.relation == Relation::PerRow).then_some(DataType::Utf8));
-    own.extend((ty.direction == Direction::PerRow).then_some(DataType::Boolean));
-    own.extend(ty.key.as_ref().map(|key| key.data_type.clone()));
-    fields(own, &ty.properties)
-}
-
-/// Edges as columns: ends, properties, and, if rows have them, relations, directions and keys.
+/// Edges as columns: ends, the key, if edges have keys, and what [`edge_record`] adds.
 ///
 /// # Errors
 /// If the batch does not fit its type.
 pub(super) fn record_of(graph: &Graph, ty: &EdgeType, batch: &EdgeBatch) -> Result<RecordBatch> {
+    let end_type = |at: usize| match graph.nodes.get(at) {
+        Some(ty) if ty.key.kind != KeyKind::Row => ty.key.data_type.clone(),
+        _ => DataType::UInt64,
+    };
+    let key = ty.key.as_ref().map(|key| key.data_type.clone());
+    let schema = edge_schema(ty, [end_type(ty.source), end_type(ty.target)].into_iter().chain(key));
     let of_ends = |ends: &Ends| -> ArrayRef {
         match ends {
             Ends::Keys(keys) => Arc::clone(keys),
             Ends::Rows(rows) => Arc::new(rows.clone()),
         }
     };
-    let mut own = vec![of_ends(&batch.source), of_ends(&batch.target)];
-    if let Some(relations) = &batch.relations {
-        own.push(take(&relations.names, &relations.index, None).map_err(malformed)?);
-    }
-    own.extend(batch.directed.iter().map(|directed| Arc::new(directed.clone()) as ArrayRef));
-    own.extend(batch.keys.iter().cloned());
-    let columns = with_properties(own, &ty.properties, &batch.properties, batch.rows);
-    record(&edge_schema(graph, ty), columns, batch.rows)
+    let own = [of_ends(&batch.source), of_ends(&batch.target)].into_iter().chain(batch.keys.clone());
+    edge_record(&schema, own.collect(), ty, batch)
 }
 
 /// The nodes of type `at`.
@@ -180,17 +134,12 @@ pub(super) fn nodes_part<'a>(graph: &'a Graph, at: usize, sorted: &'a SortedEdge
     };
     part::opened(Some(sorted.rows()), open, move |(ty, stream, next)| {
         let Some(batch) = stream.next_batch()? else { return Ok(None) };
-        let (rows, start) = (batch.other.len(), *next);
-        *next += rows as u64;
+        let start = *next;
+        *next += batch.other.len() as u64;
         if ty.key.kind == KeyKind::Row {
             in_order(batch.aligned.values(), start)?;
         }
-        let mut columns = batch.payload.columns().iter().cloned();
-        let keys = if ty.key.kind == KeyKind::Row { None } else { columns.next() };
-        let labels = if ty.labels == LabelVocabulary::None { None } else { columns.next() };
-        let labels = labels.map(|lists| labels_of(&lists)).transpose()?;
-        let properties = columns.map(Some).collect();
-        Ok(Some(Batch::Nodes(NodeBatch { ty: at, start, numbers: None, rows, keys, labels, properties })))
+        node_batch(ty, at, start, &batch.payload).map(|nodes| Some(Batch::Nodes(nodes)))
     })
 }
 
@@ -230,28 +179,12 @@ pub(super) fn edges_part<'a>(graph: &'a Graph, at: usize, sorted: &'a SortedEdge
 pub(super) fn batch_of(graph: &Graph, at: usize, rows: &RecordBatch) -> Result<EdgeBatch> {
     let ty = graph.edges.get(at).ok_or_else(|| Error::usage("no such edge type"))?;
     let mut columns = rows.columns().iter().cloned();
-    let missing = || Error::malformed("a temporary file lacks a column");
     let mut ends = |at: usize| -> Result<Ends> {
         let column = columns.next().ok_or_else(missing)?;
         let is_row = graph.nodes.get(at).is_none_or(|ty| ty.key.kind == KeyKind::Row);
         Ok(if is_row { Ends::Rows(column.as_primitive::<UInt64Type>().clone()) } else { Ends::Keys(column) })
     };
-    let (source, target) = (ends(ty.source)?, ends(ty.target)?);
-    let relations = match ty.relation {
-        Relation::PerRow => Some(relations_of(&columns.next().ok_or_else(missing)?)?),
-        Relation::Fixed(_) => None,
-    };
-    let directed = if ty.direction == Direction::PerRow { columns.next() } else { None };
+    let ends = (ends(ty.source)?, ends(ty.target)?);
     let keys = if ty.key.is_some() { columns.next() } else { None };
-    Ok(EdgeBatch {
-        ty: at,
-        rows: rows.num_rows(),
-        relations,
-        source,
-        target,
-        layers: None,
-        directed: directed.and_then(|directed| directed.as_boolean_opt().cloned()),
-        keys,
-        properties: columns.map(Some).collect(),
-    })
+    Ok(EdgeBatch { keys, ..edge_batch(ty, at, ends, columns)? })
 }

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array, new_null_array};
-use arrow_schema::{Field, Schema};
+use arrow_array::UInt64Array;
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, Graph, NodeBatch, Part, Request, Source, Tables, part};
+use isomorph_model::{Batch, Key, NodeBatch, NodeType, Part, Request, Source, Tables, part};
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
-use crate::mapping::arrays::malformed;
+use crate::spilled_rows::{node_batch, node_record, node_schema};
 
 /// Sorted nodes.
 pub(super) struct InOrder {
     sorted: SortedEdges,
+    /// The columns, without the key.
+    ty: NodeType,
 }
 
 /// Sorts the nodes of `source` by `position`; `None` if they are stored in that order. `by_id` states that positions
@@ -46,7 +47,10 @@ pub(super) fn sorted(
         return Ok(None);
     }
     let scratch = Scratch::new(None)?;
-    let options = SortOptions::new(budget, &scratch).payload(schema(source.graph())).memory(budget.available() / 2);
+    // Keys are sorted with the positions.
+    let node = source.graph().nodes.first().ok_or_else(|| Error::usage("no such node type"))?;
+    let ty = NodeType { key: Key::row(), ..node.clone() };
+    let options = SortOptions::new(budget, &scratch).payload(node_schema(&ty)).memory(budget.available() / 2);
     let sorter = EdgeSorter::new(options)?;
     let mut sequence = 0;
     for mut part in source.scan(&Request::of(Tables::Nodes(0)))? {
@@ -56,28 +60,13 @@ pub(super) fn sorted(
                 return Err(Error::unsupported("nodes have no ids"));
             };
             let ids = super::forward::ids_of(keys)?;
-            let columns = columns(source.graph(), &nodes)?;
+            let columns = node_record(&ty, &nodes)?;
             sorter.push(positions.values(), ids.values(), Some(&columns), sequence)?;
             sequence += nodes.rows as u64;
             Ok(())
         })?;
     }
-    Ok(Some(InOrder { sorted: sorter.finish()? }))
-}
-
-fn schema(graph: &Graph) -> Arc<Schema> {
-    let properties = graph.nodes.iter().flat_map(|ty| &ty.properties).enumerate();
-    let fields = properties.map(|(at, property)| Field::new(at.to_string(), property.data_type.clone(), true));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
-}
-
-fn columns(graph: &Graph, nodes: &NodeBatch) -> Result<RecordBatch> {
-    let properties = graph.nodes.iter().flat_map(|ty| &ty.properties).zip(&nodes.properties);
-    let column = |(property, column): (&isomorph_model::Property, &Option<ArrayRef>)| {
-        column.clone().unwrap_or_else(|| new_null_array(&property.data_type, nodes.rows))
-    };
-    let options = RecordBatchOptions::new().with_row_count(Some(nodes.rows));
-    RecordBatch::try_new_with_options(schema(graph), properties.map(column).collect(), &options).map_err(malformed)
+    Ok(Some(InOrder { sorted: sorter.finish()?, ty }))
 }
 
 impl InOrder {
@@ -89,19 +78,9 @@ impl InOrder {
             || self.sorted.stream(),
             move |stream| {
                 let Some(batch) = stream.next_batch()? else { return Ok(None) };
-                let (rows, first) = (batch.other.len(), start);
-                start += rows as u64;
-                let keys: ArrayRef = Arc::new(batch.other);
-                let properties = batch.payload.columns().iter().cloned().map(Some).collect();
-                Ok(Some(Batch::Nodes(NodeBatch {
-                    ty: 0,
-                    start: first,
-                    numbers: None,
-                    rows,
-                    keys: Some(keys),
-                    labels: None,
-                    properties,
-                })))
+                let nodes = node_batch(&self.ty, 0, start, &batch.payload)?;
+                start += nodes.rows as u64;
+                Ok(Some(Batch::Nodes(NodeBatch { keys: Some(Arc::new(batch.other)), ..nodes })))
             },
         )
     }

@@ -85,7 +85,7 @@ fn column_of<'a>(slot: &Slot, slots: &[Slot], columns: &'a Columns) -> Option<&'
 }
 
 /// Relations from a column.
-pub(in crate::mapping) fn relations_of(column: &ArrayRef) -> Result<Relations> {
+pub(crate) fn relations_of(column: &ArrayRef) -> Result<Relations> {
     let column = column.as_string_opt::<i32>().ok_or_else(|| Error::malformed("relations are not text"))?;
     let mut known: HashMap<&str, u32> = HashMap::new();
     let index = UInt32Array::from_iter_values((0..column.len()).map(|row| {

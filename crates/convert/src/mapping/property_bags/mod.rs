@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::merge::Merged;
 use super::split::Divided;
 pub(crate) use columns::label_lists;
-pub(crate) use merge::labels_of;
-pub(super) use merge::{relations_of, same_relation};
+pub(super) use merge::same_relation;
+pub(crate) use merge::{labels_of, relations_of};
 
 /// Shows a typed source as its bundled graph.
 pub type Bundled = Merged<Bundling>;

@@ -25,7 +25,7 @@ impl Document {
         Document {
             id: format.id(),
             name: format.name(),
-            read: format.is_read(),
+            read: format.traits().is_read,
             write: true,
             shape: match format.shape() {
                 Shape::Typed => "typed",

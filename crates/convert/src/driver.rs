@@ -54,6 +54,57 @@ pub enum NumberKeys {
     Any,
 }
 
+/// What holds for a format in every layout. [`Traits::of`] suits a format that stores any graph of its shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traits {
+    /// Whether a graph is always one file, so that neighbouring files are not part of it.
+    pub is_single_file: bool,
+    /// Whether a file can stand for the directory that contains it, as the information file of GraphAr does. The sidecar
+    /// is then stored in that directory.
+    pub is_named_by_file: bool,
+    /// Whether node ids, types and properties are numbers. Other graphs are numbered when they are written.
+    pub has_numbers_only: bool,
+    /// The numbers that keys of nodes must be, if other keys cannot be stored.
+    pub number_keys: Option<NumberKeys>,
+    /// How several types become one, for a format with typed columns and one node type.
+    pub fusing: Fusing,
+    /// Whether nodes without edges can be stored.
+    pub holds_lone_nodes: bool,
+    /// Whether it stores less than nodes, edges and properties, although it has several types: [`Driver::not_stored`] lists what.
+    pub is_partial: bool,
+    /// Whether edges are sorted by their source or target when they are written.
+    pub sorts_edges: bool,
+    /// Properties that every element must have: they stay in any selection of columns.
+    pub inseparable: &'static [&'static str],
+    /// Whether the files do not say which types and columns a graph has, so that the sidecar keeps them: see
+    /// [`Driver::show_all_of`].
+    pub needs_schema: bool,
+    /// Whether graphs are read from it. A drawing is written only.
+    pub is_read: bool,
+    /// Whether nodes are identified by key alone, without their type.
+    pub knows_nodes_by_key: bool,
+}
+
+impl Traits {
+    /// The traits of a format of this shape that stores any such graph, and sorts its edges.
+    pub const fn of(shape: Shape) -> Self {
+        Traits {
+            is_single_file: false,
+            is_named_by_file: false,
+            has_numbers_only: false,
+            number_keys: None,
+            fusing: Fusing::Plain,
+            holds_lone_nodes: true,
+            is_partial: false,
+            sorts_edges: true,
+            inseparable: &[],
+            needs_schema: false,
+            is_read: true,
+            knows_nodes_by_key: !matches!(shape, Shape::Typed),
+        }
+    }
+}
+
 /// Why output cannot be written to standard output.
 #[derive(Debug)]
 pub enum Unprintable {
@@ -101,6 +152,11 @@ pub trait Driver: Send + Sync {
         Flags::default()
     }
 
+    /// What holds for it in every layout.
+    fn traits(&self) -> Traits {
+        Traits::of(self.shape())
+    }
+
     // Detection and file names.
 
     /// Whether `location` holds a graph of this format, judged by names and first bytes.
@@ -125,17 +181,6 @@ pub trait Driver: Send + Sync {
     /// If the directory cannot be read.
     fn owns_directory(&self, directory: &Location, _names: &[&str]) -> Result<bool> {
         self.detect(directory)
-    }
-
-    /// Whether a graph is always one file, so that neighbouring files are not part of it.
-    fn is_single_file(&self) -> bool {
-        false
-    }
-
-    /// Whether a file can stand for the directory that contains it, as the information file of GraphAr does. The sidecar
-    /// is then stored in that directory.
-    fn is_named_by_file(&self) -> bool {
-        false
     }
 
     /// Whether a file name, in lower case, suggests this format.
@@ -260,31 +305,6 @@ pub trait Driver: Send + Sync {
         None
     }
 
-    /// Whether nodes are identified by key alone, without their type.
-    fn knows_nodes_by_key(&self) -> bool {
-        self.shape() != Shape::Typed
-    }
-
-    /// Whether node ids, types and properties are numbers. Other graphs are numbered when they are written.
-    fn has_numbers_only(&self) -> bool {
-        false
-    }
-
-    /// The numbers that keys of nodes must be, if other keys cannot be stored.
-    fn number_keys(&self) -> Option<NumberKeys> {
-        None
-    }
-
-    /// How several types become one, for a format with typed columns and one node type.
-    fn fusing(&self) -> Fusing {
-        Fusing::Plain
-    }
-
-    /// Whether nodes without edges can be stored.
-    fn holds_lone_nodes(&self) -> bool {
-        true
-    }
-
     /// What this layout cannot store of `graph`, and why.
     ///
     /// # Errors
@@ -299,11 +319,6 @@ pub trait Driver: Send + Sync {
         Vec::new()
     }
 
-    /// Whether it stores less than nodes, edges and properties, although it has several types: [`Driver::not_stored`] lists what.
-    fn is_partial(&self) -> bool {
-        false
-    }
-
     /// A check for every text value, if the layout cannot store all of them.
     fn text_check(&self, _options: &WriteOptions) -> Option<TextCheck> {
         None
@@ -314,19 +329,9 @@ pub trait Driver: Send + Sync {
         true
     }
 
-    /// Whether edges are sorted by their source or target when they are written.
-    fn sorts_edges(&self) -> bool {
-        true
-    }
-
     /// The number of orders in which edges are sorted, for the cost estimate.
     fn edge_orders(&self, _options: &WriteOptions) -> u64 {
         1
-    }
-
-    /// Properties that every element must have: they stay in any selection of columns.
-    fn inseparable(&self) -> &'static [&'static str] {
-        &[]
     }
 
     /// What files of this layout do not declare although they store it, if anything.
@@ -340,12 +345,6 @@ pub trait Driver: Send + Sync {
     /// `destination` is the name of the output.
     fn loaded_by(&self, _graph: &Graph, _destination: &str) -> Option<String> {
         None
-    }
-
-    /// Whether the files do not say which types and columns a graph has, so that the sidecar keeps them: see
-    /// [`Driver::show_all_of`].
-    fn needs_schema(&self) -> bool {
-        false
     }
 
     /// The description of the layout, for plans without a line for each type.
@@ -364,11 +363,6 @@ pub trait Driver: Send + Sync {
     /// The encoding of the files, if it is known before the conversion.
     fn encoding(&self, _options: &WriteOptions) -> Option<String> {
         None
-    }
-
-    /// Whether graphs are read from it. A drawing is written only.
-    fn is_read(&self) -> bool {
-        true
     }
 
     /// Whether output that is one file is text.

@@ -59,7 +59,7 @@ pub use described::{Beside, Counts, Described, DescribedDocument};
 pub use destination_name::{check_apart, check_name, check_replaced};
 pub use diff::{Diff, DiffElement, DiffLine, DiffValue, diff, diff_first};
 pub use digests::{Digested, Digests, digest};
-pub use driver::{Driver, Flags, Format, NumberKeys, Shape, TextCheck, Unprintable};
+pub use driver::{Driver, Flags, Format, NumberKeys, Shape, TextCheck, Traits, Unprintable};
 pub use drivers::RdfOptions;
 pub use dump::{dump, dump_first};
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};

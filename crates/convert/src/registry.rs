@@ -117,7 +117,7 @@ impl Registry {
     fn around(&self, location: &Location) -> Option<(Format, Location)> {
         let is_dataset = |place: &Location| {
             let named = place.as_path().is_some_and(|path| path.file_name().is_some());
-            let mut formats = self.detection_order().filter(|format| !format.is_single_file() && named);
+            let mut formats = self.detection_order().filter(|format| !format.traits().is_single_file && named);
             formats.find(|format| format.detect(place).unwrap_or(false))
         };
         let mut place = location.clone();

@@ -40,7 +40,7 @@ impl Opened {
         let format = self.format_of_graph();
         let mut own = selection.clone();
         let (mut graph, mut dangling) = (Arc::clone(&self.graph), 0);
-        own.inseparable = format.inseparable().iter().map(|name| (*name).to_owned()).collect();
+        own.inseparable = format.traits().inseparable.iter().map(|name| (*name).to_owned()).collect();
         if format.shape() == Shape::Bundled
             && let Some(members) = members_of(&graph, &mut own, resources)?
         {

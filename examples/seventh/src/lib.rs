@@ -17,7 +17,7 @@ mod write;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
-use isomorph::convert::{Allowed, Driver, OpenOptions, WriteOptions};
+use isomorph::convert::{Allowed, Driver, OpenOptions, Traits, WriteOptions};
 use isomorph::error::Rule;
 use isomorph::model::capability::{Capability, Directions, Scalar, Values};
 use isomorph::model::{Cardinality, Graph, KeyKind, Property, Sink, Source};
@@ -112,8 +112,8 @@ impl Driver for Seventh {
         Ok(blob.size() >= beginning && blob.read(0..beginning)? == BEGINNING)
     }
 
-    fn is_single_file(&self) -> bool {
-        true
+    fn traits(&self) -> Traits {
+        Traits { is_single_file: true, ..Traits::of(self.shape()) }
     }
 
     fn matches_name(&self, name: &str) -> bool {

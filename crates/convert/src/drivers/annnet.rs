@@ -9,7 +9,7 @@ use isomorph_model::{Graph, Sink, Source, Written, well_known};
 use isomorph_storage::{Location, Resources, Staging};
 
 use crate::conversion::Job;
-use crate::driver::{Driver, Flags, Format};
+use crate::driver::{Driver, Flags, Format, Traits};
 use crate::mapping::{Allowed, Fusing, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -52,6 +52,16 @@ impl Driver for Annnet {
         Flags { opening: &[], writing, telling: &[] }
     }
 
+    fn traits(&self) -> Traits {
+        Traits {
+            fusing: Fusing::Annnet,
+            sorts_edges: false,
+            inseparable: &[well_known::WEIGHT, well_known::ENTITY],
+            knows_nodes_by_key: true,
+            ..Traits::of(self.shape())
+        }
+    }
+
     fn detect(&self, location: &Location) -> Result<bool> {
         isomorph_annnet::detect(location)
     }
@@ -90,24 +100,8 @@ impl Driver for Annnet {
         NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" }
     }
 
-    fn inseparable(&self) -> &'static [&'static str] {
-        &[well_known::WEIGHT, well_known::ENTITY]
-    }
-
     fn allowed(&self) -> Allowed {
         Allowed { holds: |property, _| isomorph_annnet::holds(&property.data_type), ..Allowed::anything() }
-    }
-
-    fn fusing(&self) -> Fusing {
-        Fusing::Annnet
-    }
-
-    fn knows_nodes_by_key(&self) -> bool {
-        true
-    }
-
-    fn sorts_edges(&self) -> bool {
-        false
     }
 
     fn edge_orders(&self, _options: &WriteOptions) -> u64 {

@@ -10,7 +10,7 @@ use isomorph_storage::{Location, Resources, Staging};
 
 use crate::conversion::Job;
 use crate::direct;
-use crate::driver::{Driver, Flags, TextCheck, Unprintable, not_text};
+use crate::driver::{Driver, Flags, TextCheck, Traits, Unprintable, not_text};
 use crate::mapping::{Allowed, Described, NameRules, holds_feature};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, OpenOptions, WriteOptions};
@@ -52,6 +52,14 @@ impl Driver for DeepGnn {
             opening: &["--text-format", "--defaults", "--compat", "--temporal", "--node-features", "--edge-features"],
             writing: &["--partitions", "--text", "--leave-out", "--dispatch", "--no-samplers", "--watermark"],
             telling: &["--text-format", "--text"],
+        }
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            has_numbers_only: true,
+            inseparable: &[well_known::WEIGHT, "type", well_known::CREATED_AT, well_known::REMOVED_AT],
+            ..Traits::of(self.shape())
         }
     }
 
@@ -140,16 +148,8 @@ impl Driver for DeepGnn {
         NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" }
     }
 
-    fn inseparable(&self) -> &'static [&'static str] {
-        &[well_known::WEIGHT, "type", well_known::CREATED_AT, well_known::REMOVED_AT]
-    }
-
     fn allowed(&self) -> Allowed {
         Allowed { holds: |property, _| holds_feature(property), ..Allowed::anything() }
-    }
-
-    fn has_numbers_only(&self) -> bool {
-        true
     }
 
     fn not_stored(&self, graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, String)>> {

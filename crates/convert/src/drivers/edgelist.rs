@@ -9,7 +9,7 @@ use isomorph_model::{Graph, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
 
 use crate::conversion::Job;
-use crate::driver::{Driver, Flags};
+use crate::driver::{Driver, Flags, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -50,12 +50,19 @@ impl Driver for EdgeList {
         }
     }
 
-    fn detect(&self, location: &Location) -> Result<bool> {
-        isomorph_edgelist::detect(location)
+    fn traits(&self) -> Traits {
+        Traits {
+            is_single_file: true,
+            holds_lone_nodes: false,
+            sorts_edges: false,
+            inseparable: &[well_known::WEIGHT],
+            knows_nodes_by_key: true,
+            ..Traits::of(self.shape())
+        }
     }
 
-    fn is_single_file(&self) -> bool {
-        true
+    fn detect(&self, location: &Location) -> Result<bool> {
+        isomorph_edgelist::detect(location)
     }
 
     fn matches_name(&self, name: &str) -> bool {
@@ -115,28 +122,12 @@ impl Driver for EdgeList {
         }
     }
 
-    fn knows_nodes_by_key(&self) -> bool {
-        true
-    }
-
     fn keeps_order(&self, _options: &WriteOptions) -> bool {
-        false
-    }
-
-    fn sorts_edges(&self) -> bool {
-        false
-    }
-
-    fn holds_lone_nodes(&self) -> bool {
         false
     }
 
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
         Ok(isomorph_edgelist::unheld(graph))
-    }
-
-    fn inseparable(&self) -> &'static [&'static str] {
-        &[well_known::WEIGHT]
     }
 
     fn is_text(&self, _options: &WriteOptions) -> bool {

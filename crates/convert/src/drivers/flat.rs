@@ -9,7 +9,7 @@ use isomorph_model::{Graph, Property, Sink, Source, Written};
 use isomorph_storage::{Location, Scheme, Staging};
 use isomorph_tables::Encoding;
 
-use crate::driver::{Driver, Flags};
+use crate::driver::{Driver, Flags, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -64,6 +64,10 @@ impl Driver for Flat {
         Flags { opening: &["--allow-outside"], ..Flags::default() }
     }
 
+    fn traits(&self) -> Traits {
+        Traits { is_named_by_file: true, sorts_edges: false, knows_nodes_by_key: true, ..Traits::of(self.shape()) }
+    }
+
     fn detect(&self, location: &Location) -> Result<bool> {
         if location.scheme() == Scheme::Stream {
             return Ok(false);
@@ -79,10 +83,6 @@ impl Driver for Flat {
     fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
         let names: Vec<&str> = names.iter().copied().filter(|name| *name != crate::sidecar::FOLDER).collect();
         isomorph_flat::owns(directory, &names)
-    }
-
-    fn is_named_by_file(&self) -> bool {
-        true
     }
 
     fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
@@ -139,14 +139,6 @@ impl Driver for Flat {
             documents: |_| false,
             ..Allowed::anything()
         }
-    }
-
-    fn knows_nodes_by_key(&self) -> bool {
-        true
-    }
-
-    fn sorts_edges(&self) -> bool {
-        false
     }
 
     fn layout(&self, _options: &WriteOptions) -> String {

@@ -10,7 +10,7 @@ use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, Written};
 use isomorph_storage::{Location, Resources, Scheme, Staging};
 
-use crate::driver::{Driver, Flags};
+use crate::driver::{Driver, Flags, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -61,13 +61,13 @@ impl Driver for GraphAr {
         }
     }
 
+    fn traits(&self) -> Traits {
+        Traits { is_named_by_file: true, ..Traits::of(self.shape()) }
+    }
+
     fn detect(&self, location: &Location) -> Result<bool> {
         // A graph is a directory, but a stream is a single file.
         if location.scheme() == Scheme::Stream { Ok(false) } else { isomorph_graphar::detect(location) }
-    }
-
-    fn is_named_by_file(&self) -> bool {
-        true
     }
 
     fn matches_name(&self, name: &str) -> bool {

@@ -17,7 +17,7 @@ use isomorph_model::{Direction, Graph, KeyKind, Property, Sink, Source, well_kno
 use isomorph_storage::{Location, Staging};
 
 use crate::conversion::Job;
-use crate::driver::Driver;
+use crate::driver::{Driver, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -117,6 +117,17 @@ impl Driver for GraphFile {
         }
     }
 
+    fn traits(&self) -> Traits {
+        Traits {
+            is_single_file: true,
+            sorts_edges: false,
+            inseparable: &[well_known::WEIGHT],
+            is_read: !matches!(self, GraphFile::Drawing(_)),
+            knows_nodes_by_key: true,
+            ..Traits::of(self.shape())
+        }
+    }
+
     fn detect(&self, location: &Location) -> Result<bool> {
         match self {
             GraphFile::NodeLink => NodeLink::detect(location),
@@ -127,10 +138,6 @@ impl Driver for GraphFile {
             GraphFile::Cx2 => Cx2::detect(location),
             GraphFile::Drawing(_) => Ok(false),
         }
-    }
-
-    fn is_single_file(&self) -> bool {
-        true
     }
 
     fn matches_name(&self, name: &str) -> bool {
@@ -230,14 +237,6 @@ impl Driver for GraphFile {
         }
     }
 
-    fn knows_nodes_by_key(&self) -> bool {
-        true
-    }
-
-    fn sorts_edges(&self) -> bool {
-        false
-    }
-
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
         if let GraphFile::Drawing(language) = self {
             let why = format!("{} shows ids, types and relations, and is not read back", language.name());
@@ -265,16 +264,8 @@ impl Driver for GraphFile {
         Ok(all)
     }
 
-    fn inseparable(&self) -> &'static [&'static str] {
-        &[well_known::WEIGHT]
-    }
-
     fn needs_no_sidecar(&self, _graph: &Graph, _options: &WriteOptions, _files: &[String]) -> bool {
         self.of_records().is_some()
-    }
-
-    fn is_read(&self) -> bool {
-        !matches!(self, GraphFile::Drawing(_))
     }
 
     fn is_text(&self, _options: &WriteOptions) -> bool {

@@ -10,7 +10,7 @@ use isomorph_model::{Source, Written, well_known};
 use isomorph_storage::{Location, Scheme, Staging};
 
 use crate::conversion::Job;
-use crate::driver::{Driver, Flags, Format, Shape};
+use crate::driver::{Driver, Flags, Format, Shape, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -62,6 +62,10 @@ impl Driver for GraphLake {
         Flags { opening: &["--strict", "--at", "--ns", "--naive"], writing: &[], telling: &[] }
     }
 
+    fn traits(&self) -> Traits {
+        Traits { inseparable: &[well_known::GRAPH], ..Traits::of(self.shape()) }
+    }
+
     fn detect(&self, location: &Location) -> Result<bool> {
         // A store is a directory, but a stream is a single file.
         if location.scheme() == Scheme::Stream { Ok(false) } else { isomorph_graphlake::detect(location) }
@@ -108,10 +112,6 @@ impl Driver for GraphLake {
 
     fn name_rules(&self) -> NameRules {
         NameRules { legal: |_| true, reserved_prefix: "", key: "term" }
-    }
-
-    fn inseparable(&self) -> &'static [&'static str] {
-        &[well_known::GRAPH]
     }
 
     fn allowed(&self) -> Allowed {

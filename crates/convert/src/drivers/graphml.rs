@@ -8,7 +8,7 @@ use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
 
-use crate::driver::Driver;
+use crate::driver::{Driver, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::options::{OpenOptions, WriteOptions};
 
@@ -35,12 +35,18 @@ impl Driver for GraphMl {
         &["NAME.graphml", "NAME.graphml.gz"]
     }
 
-    fn detect(&self, location: &Location) -> Result<bool> {
-        isomorph_graphml::detect(location)
+    fn traits(&self) -> Traits {
+        Traits {
+            is_single_file: true,
+            sorts_edges: false,
+            inseparable: &[well_known::WEIGHT],
+            knows_nodes_by_key: true,
+            ..Traits::of(self.shape())
+        }
     }
 
-    fn is_single_file(&self) -> bool {
-        true
+    fn detect(&self, location: &Location) -> Result<bool> {
+        isomorph_graphml::detect(location)
     }
 
     fn matches_name(&self, name: &str) -> bool {
@@ -66,23 +72,11 @@ impl Driver for GraphMl {
         Allowed { holds, wide_keys: false, documents: |_| false, ..Allowed::anything() }
     }
 
-    fn knows_nodes_by_key(&self) -> bool {
-        true
-    }
-
-    fn sorts_edges(&self) -> bool {
-        false
-    }
-
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
         let unheld = isomorph_graphml::unheld(&graph.documents);
         Ok(unheld
             .map(|document| (format!("document {}", document.name), "GraphML cannot store it".to_owned()))
             .collect())
-    }
-
-    fn inseparable(&self) -> &'static [&'static str] {
-        &[well_known::WEIGHT]
     }
 
     fn is_text(&self, _options: &WriteOptions) -> bool {

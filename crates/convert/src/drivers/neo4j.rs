@@ -11,7 +11,7 @@ use isomorph_tables::Encoding;
 
 use super::flat::Flat;
 use super::neo4j_changes::{self, Carrier};
-use crate::driver::{Driver, Flags};
+use crate::driver::{Driver, Flags, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -46,6 +46,15 @@ impl Driver for Neo4j {
         TABLES.flags()
     }
 
+    fn traits(&self) -> Traits {
+        Traits {
+            is_named_by_file: TABLES.traits().is_named_by_file,
+            sorts_edges: false,
+            knows_nodes_by_key: true,
+            ..Traits::of(self.shape())
+        }
+    }
+
     fn detect(&self, location: &Location) -> Result<bool> {
         if location.scheme() == Scheme::Stream {
             return Ok(false);
@@ -55,10 +64,6 @@ impl Driver for Neo4j {
 
     fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
         TABLES.owns_directory(directory, names)
-    }
-
-    fn is_named_by_file(&self) -> bool {
-        TABLES.is_named_by_file()
     }
 
     fn suggested_name(&self, stem: &str, options: &WriteOptions) -> String {
@@ -99,14 +104,6 @@ impl Driver for Neo4j {
 
     fn altered(&self, opened: &Opened, graph: &Graph) -> Vec<(String, String)> {
         neo4j_changes::altered(opened, graph, Carrier::Tables)
-    }
-
-    fn knows_nodes_by_key(&self) -> bool {
-        true
-    }
-
-    fn sorts_edges(&self) -> bool {
-        false
     }
 
     fn layout(&self, _options: &WriteOptions) -> String {

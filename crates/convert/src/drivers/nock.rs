@@ -9,7 +9,7 @@ use isomorph_model::{Graph, Property, Sink, Source, ValueKind, well_known};
 use isomorph_nock::{CreateOptions as Writing, Format as Encoding, OpenOptions as Opening};
 use isomorph_storage::{Location, Resources, Staging};
 
-use crate::driver::{Driver, Flags, Shape, Unprintable, not_text};
+use crate::driver::{Driver, Flags, Shape, Traits, Unprintable, not_text};
 use crate::mapping::{Allowed, NameRules, has_text};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -58,6 +58,10 @@ impl Driver for Nock {
             ],
             telling: &[],
         }
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { inseparable: &[well_known::TRUTH, well_known::IS_RDF, well_known::SHADOW], ..Traits::of(self.shape()) }
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
@@ -124,10 +128,6 @@ impl Driver for Nock {
 
     fn name_rules(&self) -> NameRules {
         NameRules { legal: |_| true, reserved_prefix: "", key: "src_name" }
-    }
-
-    fn inseparable(&self) -> &'static [&'static str] {
-        &[well_known::TRUTH, well_known::IS_RDF, well_known::SHADOW]
     }
 
     fn allowed(&self) -> Allowed {

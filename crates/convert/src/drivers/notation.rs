@@ -9,7 +9,7 @@ use isomorph_model::{Graph, Property, Sink, Source, Written, well_known};
 use isomorph_storage::{Location, Scheme, Staging};
 
 use crate::conversion::Job;
-use crate::driver::{Driver, Flags, NumberKeys};
+use crate::driver::{Driver, Flags, NumberKeys, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -76,20 +76,28 @@ impl Driver for Notated {
         Flags { opening, ..Flags::default() }
     }
 
+    fn traits(&self) -> Traits {
+        Traits {
+            is_single_file: !self.0.is_directory(),
+            is_named_by_file: self.0.is_directory(),
+            number_keys: match (self.0.has_integers_for_keys(), self.0.has_numbers_for_keys()) {
+                (false, _) => None,
+                (true, true) => Some(NumberKeys::FromOne),
+                (true, false) => Some(NumberKeys::Any),
+            },
+            sorts_edges: matches!(self.0, Notation::AdjacencyList | Notation::MultilineAdjacencyList | Notation::Metis),
+            inseparable: &[well_known::WEIGHT],
+            knows_nodes_by_key: true,
+            ..Traits::of(self.shape())
+        }
+    }
+
     fn detect(&self, location: &Location) -> Result<bool> {
         // A graph of several files is a directory, but a stream is a single file.
         match self.0.is_directory() && location.scheme() == Scheme::Stream {
             true => Ok(false),
             false => self.0.detect(location),
         }
-    }
-
-    fn is_single_file(&self) -> bool {
-        !self.0.is_directory()
-    }
-
-    fn is_named_by_file(&self) -> bool {
-        self.0.is_directory()
     }
 
     fn is_directory(&self, _options: &WriteOptions) -> bool {
@@ -144,32 +152,12 @@ impl Driver for Notated {
         }
     }
 
-    fn knows_nodes_by_key(&self) -> bool {
-        true
-    }
-
-    fn number_keys(&self) -> Option<NumberKeys> {
-        match (self.0.has_integers_for_keys(), self.0.has_numbers_for_keys()) {
-            (false, _) => None,
-            (true, true) => Some(NumberKeys::FromOne),
-            (true, false) => Some(NumberKeys::Any),
-        }
-    }
-
     fn keeps_order(&self, _options: &WriteOptions) -> bool {
         self.0.capability().order
     }
 
-    fn sorts_edges(&self) -> bool {
-        matches!(self.0, Notation::AdjacencyList | Notation::MultilineAdjacencyList | Notation::Metis)
-    }
-
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
         Ok(self.0.unheld(graph))
-    }
-
-    fn inseparable(&self) -> &'static [&'static str] {
-        &[well_known::WEIGHT]
     }
 
     fn is_text(&self, _options: &WriteOptions) -> bool {

@@ -9,7 +9,7 @@ use isomorph_psl::{OpenOptions as Opening, WriteOptions as Writing};
 use isomorph_storage::{Location, Scheme, Staging};
 
 use crate::conversion::Job;
-use crate::driver::Driver;
+use crate::driver::{Driver, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::options::{OpenOptions, WriteOptions};
 
@@ -36,6 +36,17 @@ impl Driver for Psl {
         &["NAME.data", "DIRECTORY/"]
     }
 
+    fn traits(&self) -> Traits {
+        Traits {
+            is_named_by_file: true,
+            is_partial: true,
+            sorts_edges: false,
+            needs_schema: true,
+            knows_nodes_by_key: true,
+            ..Traits::of(self.shape())
+        }
+    }
+
     fn detect(&self, location: &Location) -> Result<bool> {
         if location.scheme() == Scheme::Stream {
             return Ok(false);
@@ -46,10 +57,6 @@ impl Driver for Psl {
     fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
         let names: Vec<&str> = names.iter().copied().filter(|name| *name != crate::sidecar::FOLDER).collect();
         isomorph_psl::owns(directory, &names)
-    }
-
-    fn is_named_by_file(&self) -> bool {
-        true
     }
 
     fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
@@ -70,10 +77,6 @@ impl Driver for Psl {
         options.get_mut::<Opening>().shown = carried();
     }
 
-    fn needs_schema(&self) -> bool {
-        true
-    }
-
     fn opens_the_same(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {
         before.get::<Opening>().shown == now.get::<Opening>().shown
     }
@@ -87,20 +90,8 @@ impl Driver for Psl {
         Allowed { is_type: is_named, wide_keys: false, documents: |_| false, ..Allowed::anything() }
     }
 
-    fn knows_nodes_by_key(&self) -> bool {
-        true
-    }
-
-    fn sorts_edges(&self) -> bool {
-        false
-    }
-
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
         Ok(isomorph_psl::unheld(graph))
-    }
-
-    fn is_partial(&self) -> bool {
-        true
     }
 
     fn layout(&self, _options: &WriteOptions) -> String {

@@ -11,7 +11,7 @@ use isomorph_rdf::{OpenOptions as Opening, Packing, RdfText, Syntax, TextSink, W
 use isomorph_storage::{Location, Staging};
 
 use crate::conversion::Job;
-use crate::driver::{Driver, Flags, Format, Shape, Unprintable};
+use crate::driver::{Driver, Flags, Format, Shape, Traits, Unprintable};
 use crate::mapping::{Allowed, LoweredText, Mapping, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -122,12 +122,12 @@ impl Driver for Rdf {
         Flags { opening: &["--syntax", "--base"], writing: &["--to-syntax", "--rdf", "--edge-properties"], telling }
     }
 
-    fn detect(&self, location: &Location) -> Result<bool> {
-        Ok(isomorph_rdf::detect(location)? && !is_of_graph_tool(location)?)
+    fn traits(&self) -> Traits {
+        Traits { is_single_file: true, inseparable: &[well_known::GRAPH], ..Traits::of(self.shape()) }
     }
 
-    fn is_single_file(&self) -> bool {
-        true
+    fn detect(&self, location: &Location) -> Result<bool> {
+        Ok(isomorph_rdf::detect(location)? && !is_of_graph_tool(location)?)
     }
 
     fn matches_name(&self, name: &str) -> bool {
@@ -181,10 +181,6 @@ impl Driver for Rdf {
 
     fn name_rules(&self) -> NameRules {
         NameRules { legal: |_| true, reserved_prefix: "", key: "term" }
-    }
-
-    fn inseparable(&self) -> &'static [&'static str] {
-        &[well_known::GRAPH]
     }
 
     fn allowed(&self) -> Allowed {

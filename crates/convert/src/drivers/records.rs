@@ -9,7 +9,7 @@ use isomorph_neo4j::{Form, OpenOptions as Opening};
 use isomorph_storage::{Location, Scheme, Staging};
 
 use super::neo4j_changes::{self, Carrier};
-use crate::driver::Driver;
+use crate::driver::{Driver, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -46,15 +46,21 @@ impl Driver for Records {
         }
     }
 
+    fn traits(&self) -> Traits {
+        Traits {
+            is_single_file: true,
+            sorts_edges: false,
+            needs_schema: true,
+            knows_nodes_by_key: true,
+            ..Traits::of(self.shape())
+        }
+    }
+
     fn detect(&self, location: &Location) -> Result<bool> {
         if location.scheme() == Scheme::Stream {
             return Ok(false);
         }
         isomorph_neo4j::detect(location, self.0)
-    }
-
-    fn is_single_file(&self) -> bool {
-        true
     }
 
     fn matches_name(&self, name: &str) -> bool {
@@ -81,10 +87,6 @@ impl Driver for Records {
 
     fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
         options.get_mut::<Opening>().shown = carried();
-    }
-
-    fn needs_schema(&self) -> bool {
-        true
     }
 
     fn opens_the_same(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {
@@ -114,14 +116,6 @@ impl Driver for Records {
             Form::Cypher => Carrier::Cypher,
         };
         neo4j_changes::altered(opened, graph, carrier)
-    }
-
-    fn knows_nodes_by_key(&self) -> bool {
-        true
-    }
-
-    fn sorts_edges(&self) -> bool {
-        false
     }
 
     fn is_text(&self, _options: &WriteOptions) -> bool {

@@ -34,7 +34,7 @@ pub struct PlanCost {
 impl Plan {
     /// The cost of carrying out the plan on `opened`.
     pub fn cost(&self, opened: &Opened, options: &ConvertOptions, resources: &Resources) -> PlanCost {
-        let (sorted_edges, bytes, orders) = match (self.route, self.to.has_numbers_only()) {
+        let (sorted_edges, bytes, orders) = match (self.route, self.to.traits().has_numbers_only) {
             (Route::Shortcut, true) => (Some(0), Some(0), 0),
             // Everything is sorted once, nodes with their edges.
             (Route::Rows, true) => {
@@ -73,7 +73,7 @@ impl Plan {
         let fused = matches!(self.mapping.steps.last(), Some(Step::Fuse(_)));
         let must_sort = |ty: usize| {
             let source = &opened.graph;
-            (self.to.sorts_edges() || fused)
+            (self.to.traits().sorts_edges || fused)
                 && (typed
                     || plain.or(projected).is_some()
                     || source.end_form(ty) == EndForm::Keys

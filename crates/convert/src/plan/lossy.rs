@@ -26,7 +26,7 @@ impl Planner<'_> {
     /// Whether the target has one node type and none of annnet's own constructs.
     pub fn becomes_plain(&self) -> bool {
         let to = self.plan.to;
-        to.has_one_type() && !to.has_numbers_only() && to.fusing() == Fusing::Plain
+        to.has_one_type() && !to.traits().has_numbers_only && to.traits().fusing == Fusing::Plain
     }
 
     /// Refuses what the target cannot store, or lists it as lost with `--lossy`. If the target has no nodes without
@@ -36,12 +36,12 @@ impl Planner<'_> {
     /// Returns [`Kind::WouldLose`]; also if the graph cannot be read.
     pub fn leave_out(&mut self, write: &WriteOptions) -> Result<()> {
         let (opened, from, to) = (self.opened, self.plan.from, self.plan.to);
-        if !self.becomes_plain() && !to.is_partial() {
+        if !self.becomes_plain() && !to.traits().is_partial {
             return Ok(());
         }
         let mut unheld = to.not_stored(&self.plan.target, write)?;
         let (is_another, loses) = (from != to || opened.is_part, self.options.loses());
-        if let Some(wanted) = to.number_keys().filter(|_| is_another)
+        if let Some(wanted) = to.traits().number_keys.filter(|_| is_another)
             && (unheld.is_empty() || loses)
             && !self.has_keys(wanted)?
         {
@@ -52,7 +52,7 @@ impl Planner<'_> {
             let why = format!("keys of nodes in {to} are {numbers}; with --lossy they are numbered by rows");
             unheld.push(("keys of nodes".to_owned(), why));
         }
-        if !to.holds_lone_nodes() && is_another && (unheld.is_empty() || loses) {
+        if !to.traits().holds_lone_nodes && is_another && (unheld.is_empty() || loses) {
             let alone = self.alone()?;
             let subject = counted(usize::try_from(alone).unwrap_or(usize::MAX), "node");
             let why = format!("no edge refers to it, and nodes without edges cannot be stored in {to}");

@@ -41,7 +41,7 @@ impl Planner<'_> {
         let may_repeat = self.plan.from.shape() == Shape::Typed;
         // Who writes nodes as they come reads them back as they came.
         let is_asked = options.loses() || options.no_verify || self.becomes_plain() || to.has_types();
-        if !to.knows_nodes_by_key() || !may_repeat || !is_asked {
+        if !to.traits().knows_nodes_by_key || !may_repeat || !is_asked {
             return Ok(());
         }
         let source = self.source();

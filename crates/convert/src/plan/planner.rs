@@ -83,7 +83,7 @@ impl<'a> Planner<'a> {
         let source = self.source();
         let reified = self.reify(source.as_ref())?;
         let related = match &reified {
-            None if !to.has_numbers_only() => self.relate()?,
+            None if !to.traits().has_numbers_only => self.relate()?,
             _ => None,
         };
         let parted = self.part()?;
@@ -249,10 +249,10 @@ impl<'a> Planner<'a> {
     /// # Errors
     /// If the graph has something that cannot be written in this way.
     pub fn unite(&mut self, graph: &Graph) -> Result<()> {
-        if self.plan.to.has_numbers_only() {
+        if self.plan.to.traits().has_numbers_only {
             return self.number(graph);
         }
-        let mut record = Fusion::of(graph, self.plan.to.fusing())?;
+        let mut record = Fusion::of(graph, self.plan.to.traits().fusing)?;
         if self.becomes_plain() && self.plan.to.capability().nodes.json {
             record.keep_json();
         }

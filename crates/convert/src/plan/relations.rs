@@ -46,7 +46,7 @@ impl Planner<'_> {
         let (same, target) = (self.plan.to == self.plan.from, self.plan.to);
         let (from, to) = (self.plan.from.shape(), target.shape());
         match how.from {
-            TypesFrom::Property(_) if same || target.has_numbers_only() => Err(Error::usage(format!(
+            TypesFrom::Property(_) if same || target.traits().has_numbers_only => Err(Error::usage(format!(
                 "--node-type-from does not apply to output in {target}, where nodes keep their types",
             ))),
             TypesFrom::Property(_) => Ok(()),

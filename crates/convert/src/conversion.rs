@@ -8,7 +8,7 @@ use std::time::Instant;
 use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::digest::{LineKind, Table};
 use isomorph_model::{Sink, Source};
-use isomorph_storage::{Location, Mode, Resources, Staging};
+use isomorph_storage::{Location, Mode, Published, Resources, Staging};
 use serde::Serialize;
 
 use crate::destination_name::{check_apart, check_replaced};
@@ -74,6 +74,28 @@ pub struct Certificate {
     pub findings: Findings,
 }
 
+impl Certificate {
+    /// What has been published since `started`, of whose content nothing is known.
+    pub(crate) fn of(plan: &Plan, published: &Published, started: Instant) -> Self {
+        Certificate {
+            from: plan.from.id().to_owned(),
+            to: plan.to.id().to_owned(),
+            digest: isomorph_model::digest::VERSION,
+            source: None,
+            result: None,
+            nodes: 0,
+            edges: 0,
+            triples: None,
+            carried: Vec::new(),
+            lost: Vec::new(),
+            files: published.files,
+            bytes: published.bytes,
+            seconds: plan.seconds + started.elapsed().as_secs_f64(),
+            findings: Findings::default(),
+        }
+    }
+}
+
 /// Converts `opened` as planned and publishes the output at `destination`.
 ///
 /// # Errors
@@ -99,17 +121,10 @@ pub fn convert(
         let shortcut = shortcut.ok_or_else(|| Error::usage("the plan is of another graph, or of other options"))?;
         return shortcut.build(plan, destination, options, resources, progress);
     }
-    let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
     let job = Job { opened, plan, destination, options, resources };
     plan.to.prepare(&mut write, &job)?;
     let directory = write.is_directory(plan.to);
-    let staging = match directory {
-        true => Staging::directory(destination, mode)?,
-        false => Staging::file(destination, mode)?,
-    };
-    if let Some(time) = options.epoch {
-        staging.dated(time);
-    }
+    let staging = staged(destination, directory, options)?;
     let mut described = plan.target.clone();
     if opened.format != plan.to {
         // Rows that were moved to another partition may have another order.
@@ -209,22 +224,24 @@ pub fn convert(
         lost.extend(plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes)));
         lost.append(&mut left);
     }
-    Ok(Certificate {
-        from: plan.from.id().to_owned(),
-        to: plan.to.id().to_owned(),
-        digest: isomorph_model::digest::VERSION,
-        source: Some(source.digests),
-        result: result.map(|result| result.digests),
-        nodes,
-        edges,
-        triples: None,
-        carried,
-        lost,
-        files: published.files,
-        bytes: published.bytes,
-        seconds: plan.seconds + started.elapsed().as_secs_f64(),
-        findings: Findings::default(),
-    })
+    let (source, result) = (Some(source.digests), result.map(|result| result.digests));
+    Ok(Certificate { source, result, nodes, edges, carried, lost, ..Certificate::of(plan, &published, started) })
+}
+
+/// A place for output that is not visible before it is published.
+///
+/// # Errors
+/// If it cannot be created, or the destination exists and is not to be replaced.
+pub(crate) fn staged(destination: &Location, directory: bool, options: &ConvertOptions) -> Result<Staging> {
+    let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
+    let staging = match directory {
+        true => Staging::directory(destination, mode)?,
+        false => Staging::file(destination, mode)?,
+    };
+    if let Some(time) = options.epoch {
+        staging.dated(time);
+    }
+    Ok(staging)
 }
 
 /// Numbers of nodes and edges, as counted by the digest. Implied nodes, whose existence it does not count, are counted

@@ -8,9 +8,9 @@ use isomorph_deepgnn::{BuildOptions, Built, DeepGnn, OpenOptions, Text, WriteOpt
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::well_known::{CREATED_AT, REMOVED_AT, WEIGHT};
 use isomorph_model::{Graph, Source};
-use isomorph_storage::{Location, Mode, Resources, Staging};
+use isomorph_storage::{Location, Resources};
 
-use crate::conversion::{Certificate, compare, write_sidecar};
+use crate::conversion::{Certificate, compare, staged, write_sidecar};
 use crate::digests::{Digested, digest};
 use crate::driver::Format;
 use crate::mapping::{Mapping, Step, declared};
@@ -59,13 +59,13 @@ impl Shortcut for Direct<'_> {
 
     fn build(
         &self,
-        _plan: &Plan,
+        plan: &Plan,
         destination: &Location,
         options: &ConvertOptions,
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Certificate> {
-        build(self.0, destination, options, resources, progress)
+        build(self.0, plan, destination, options, resources, progress)
     }
 }
 
@@ -164,17 +164,14 @@ fn reordered(error: Error) -> Error {
 /// If the text is invalid, files cannot be written, or verification fails. Nothing is published in these cases.
 fn build(
     text: &Text,
+    plan: &Plan,
     destination: &Location,
     options: &ConvertOptions,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Certificate> {
     let started = Instant::now();
-    let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
-    let staging = Staging::directory(destination, mode)?;
-    if let Some(time) = options.epoch {
-        staging.dated(time);
-    }
+    let staging = staged(destination, true, options)?;
     let asked = options.write.get::<Writing>();
     let mut write = asked.binary.clone();
     (write.budget, write.scratch) = (resources.budget.clone(), Some(resources.scratch.clone()));
@@ -242,19 +239,13 @@ fn build(
         Ok(Some(united.unwrap_or(same)))
     })?;
     Ok(Certificate {
-        from: Format::DEEPGNN.id().to_owned(),
-        to: Format::DEEPGNN.id().to_owned(),
-        digest: isomorph_model::digest::VERSION,
         source: proof.map(|(source, _)| source),
         result: proof.map(|(_, result)| result),
         nodes: built.nodes,
         edges: built.edges,
-        triples: None,
         carried,
         lost,
-        files: published.files,
-        bytes: published.bytes,
-        seconds: started.elapsed().as_secs_f64(),
         findings: built.findings,
+        ..Certificate::of(plan, &published, started)
     })
 }

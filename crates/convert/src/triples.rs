@@ -11,9 +11,9 @@ use isomorph_model::digest::LineKind;
 use isomorph_model::faces::Quad;
 use isomorph_model::{Graph, Source};
 use isomorph_rdf::{OpenOptions as TextOptions, Packed, Packing, QuadWriter, RdfText, ReadOptions, Syntax};
-use isomorph_storage::{Location, Mode, Published, Resources, Staging};
+use isomorph_storage::{Location, Published, Resources};
 
-use crate::conversion::{Certificate, compare};
+use crate::conversion::{Certificate, compare, staged};
 use crate::digests::{Digested, digest};
 use crate::driver::Format;
 use crate::open::Opened;
@@ -168,8 +168,7 @@ impl Shortcut for Way<'_> {
         progress: &dyn Progress,
     ) -> Result<Certificate> {
         let started = Instant::now();
-        let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
-        let job = Job { triples: &self.triples, destination, mode, options, resources, progress };
+        let job = Job { triples: &self.triples, destination, options, resources, progress };
         let (published, proof, written) = match self.to.syntax(destination, &options.write)? {
             Some(syntax) => job.text(syntax)?,
             None => job.store()?,
@@ -180,20 +179,12 @@ impl Shortcut for Way<'_> {
             edges.map(|(_, sum)| sum.count).sum()
         });
         Ok(Certificate {
-            from: plan.from.id().to_owned(),
-            to: plan.to.id().to_owned(),
-            digest: isomorph_model::digest::VERSION,
             source: proof.as_ref().map(|(source, _)| source.digests),
             result: proof.as_ref().map(|(_, result)| result.digests),
-            nodes: 0,
             edges,
             triples: Some(written),
-            carried: Vec::new(),
             lost: plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes)).collect(),
-            files: published.files,
-            bytes: published.bytes,
-            seconds: plan.seconds + started.elapsed().as_secs_f64(),
-            findings: Default::default(),
+            ..Certificate::of(plan, &published, started)
         })
     }
 }
@@ -204,7 +195,6 @@ type Proof = Option<(Digested, Digested)>;
 struct Job<'a> {
     triples: &'a Triples<'a>,
     destination: &'a Location,
-    mode: Mode,
     options: &'a ConvertOptions,
     resources: &'a Resources,
     progress: &'a dyn Progress,
@@ -212,10 +202,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn store(&self) -> Result<(Published, Proof, u64)> {
-        let staging = Staging::directory(self.destination, self.mode)?;
-        if let Some(time) = self.options.epoch {
-            staging.dated(time);
-        }
+        let staging = staged(self.destination, true, self.options)?;
         let write = WriteOptions {
             time: self.options.epoch,
             threads: self.resources.threads,
@@ -249,10 +236,7 @@ impl Job<'_> {
 
     fn text(&self, syntax: Syntax) -> Result<(Published, Proof, u64)> {
         let packing = Packing::of_name(self.destination.file_name());
-        let staging = Staging::file(self.destination, self.mode)?;
-        if let Some(time) = self.options.epoch {
-            staging.dated(time);
-        }
+        let staging = staged(self.destination, false, self.options)?;
         let mut write = isomorph_rdf::WriteOptions { rdf_1_1: self.options.rdf_1_1.is_some(), ..Default::default() };
         if let Triples::Text(text) = self.triples {
             (write.prefixes, write.base) = (text.reading().prefixes.clone(), text.reading().base.clone());

@@ -31,6 +31,7 @@ mod one_type;
 mod projection;
 mod property_bags;
 mod rdf_as_nodes;
+mod redeclared;
 mod reify;
 mod relation_types;
 mod split;
@@ -50,7 +51,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use arrays::{as_type, malformed};
 pub(crate) use coerce::has_large_keys;
-pub use coerce::{Allowed, Converted, Fitting};
+pub use coerce::{Allowed, Fitting};
 pub use declare::{declared, says_itself};
 pub use described_nodes::Described;
 pub(crate) use forward::forward;
@@ -64,12 +65,13 @@ pub use projection::{Projected, Projection};
 pub use property_bags::{Bundled, Bundling, EdgeSlots, NodeSlots, Shredded, Slot};
 pub(crate) use property_bags::{label_lists, labels_of, relations_of};
 pub use rdf_as_nodes::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
+pub use redeclared::Redeclared;
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relation_types::{Related, Relating, Unrelated};
 pub use split::CARRY_FITS;
 pub use surveyed::NameRules;
 pub use types_by_label::{By, Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
-pub(crate) use view::edges_as;
+pub(crate) use view::{edges_as, properties_of};
 
 /// One step from a graph to what a format can store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -251,8 +253,8 @@ impl Step {
             Step::Part(record) => Arc::new(Parted::new(source, record)?),
             Step::Unpart(record) => Arc::new(Unparted::new(source, record)?),
             Step::Complete(record) => Arc::new(Completed::new(source, record)?),
-            Step::Fit(record) => Arc::new(Converted::fitted(source, record)?),
-            Step::Unfit(record) => Arc::new(Converted::original(source, record)?),
+            Step::Fit(record) => Arc::new(Redeclared::fitted(source, record)?),
+            Step::Unfit(record) => Arc::new(Redeclared::original(source, record)?),
             Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
             Step::Split(record) => Arc::new(Unfused::new(source, record)?),
             Step::Unnumber(record) => Arc::new(Unnumbered::new(source, record, budget)?),

@@ -20,7 +20,7 @@ use isomorph_model::{
     NodeBatch, NodeId, NodeType, Part, Predicate, Relation, Relations, Request, Set, Side, Source, Tables,
 };
 
-use super::view::{Asked, Rows, alike, edges_shown, one_table, rows_by_type, with_filters, within};
+use super::view::{Asked, Rows, alike, edges_shown, one_table, properties_of, rows_by_type, with_filters, within};
 use super::without_row_counts::Places;
 use crate::mapping::forward;
 
@@ -424,13 +424,12 @@ impl<R: Split> Source for Divided<R> {
     }
 
     fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
+        let own = properties_of(&self.typed, tables);
         let (stored, name) = match tables {
             Tables::Nodes(ty) | Tables::NodeKeys(ty) => {
-                let own = self.typed.nodes.get(ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
                 (Tables::Nodes(0), Asked::of(column, own).and_then(|asked| self.column_of_nodes(ty, asked)))
             }
             Tables::Edges(ty) | Tables::EdgeEnds(ty) => {
-                let own = self.typed.edges.get(ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
                 (Tables::Edges(0), Asked::of(column, own).and_then(|asked| self.column_of_edges(ty, asked)))
             }
             other => (other, None),

@@ -6,10 +6,10 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 use isomorph_model::type_name::list_of;
 use isomorph_model::{
-    Cardinality, Direction, EdgeType, Graph, Key, LabelVocabulary, NodeType, Property, ValueKind, well_known,
+    Cardinality, Direction, EdgeType, Graph, Key, LabelVocabulary, NodeType, Property, Tables, ValueKind, well_known,
 };
 
-use super::{Bundling, EdgeSlots, Names, NodeSlots, Slot};
+use super::{Bundling, EdgeSlots, Names, NodeSlots, Slot, properties_of};
 use crate::options::Typing;
 use crate::survey::{Found, Kinds, Survey};
 
@@ -97,13 +97,13 @@ impl Bundling {
     /// The same with all columns, even those without values, and with unchanged names of bag members. A member with the
     /// name of a column or of the labels is called `bag.NAME`. For display, where no target reserves names.
     pub(crate) fn with_own_names(mut self) -> Self {
-        let of_nodes = self.bundled.nodes.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let of_nodes = properties_of(&self.bundled, Tables::Nodes(0));
         for (ty, slots) in self.typed.nodes.iter_mut().zip(&mut self.nodes) {
             let labels = (ty.labels != LabelVocabulary::None).then_some(well_known::LABELS);
             let shadow = lacks_shadow(of_nodes).then_some(well_known::SHADOW);
             own_names((&mut ty.properties, &mut slots.properties), of_nodes, labels.into_iter().chain(shadow));
         }
-        let of_edges = self.bundled.edges.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let of_edges = properties_of(&self.bundled, Tables::Edges(0));
         for (ty, slots) in self.typed.edges.iter_mut().zip(&mut self.edges) {
             own_names((&mut ty.properties, &mut slots.properties), of_edges, std::iter::empty());
         }

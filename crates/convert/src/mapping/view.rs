@@ -8,8 +8,8 @@ use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, Ends, Narrowing, NodeId, NodeType, Part, Property, Relations, Side, Source, Take,
-    ValueKind, part,
+    About, Batch, Columns, EdgeBatch, Ends, Graph, Narrowing, NodeId, NodeType, Part, Property, Relations, Side,
+    Source, Tables, Take, ValueKind, part,
 };
 
 use super::arrays::pick;
@@ -78,6 +78,22 @@ pub(crate) fn one_table(mut about: About, types: usize) -> About {
         about.edge_layouts = vec![layout; types];
     }
     about
+}
+
+/// The position of each property of `wanted` in `found`, by name.
+pub(super) fn positions(wanted: &[Property], found: &[Property]) -> Vec<Option<usize>> {
+    let find = |property: &Property| found.iter().position(|other| other.name == property.name);
+    wanted.iter().map(find).collect()
+}
+
+/// The properties of one type of nodes or edges.
+pub(crate) fn properties_of(graph: &Graph, tables: Tables) -> &[Property] {
+    let properties = match tables {
+        Tables::Nodes(ty) | Tables::NodeKeys(ty) => graph.nodes.get(ty).map(|ty| &ty.properties),
+        Tables::Edges(ty) | Tables::EdgeEnds(ty) => graph.edges.get(ty).map(|ty| &ty.properties),
+        Tables::All | Tables::AllNodes | Tables::AllEdges | Tables::Rest => None,
+    };
+    properties.map_or(&[], Vec::as_slice)
 }
 
 /// A request for these columns of all rows.

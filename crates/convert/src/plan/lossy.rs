@@ -66,8 +66,8 @@ impl Planner<'_> {
         self.plan.passes.push("keys");
         let target = self.plan.mapped(self.source(), self.resources)?;
         let mut seen = Numbered { count: 0, least: i64::MAX, most: 0, is_right: true };
-        let mut nodes = NodesOnly(&mut seen);
-        pipeline::run(target.as_ref(), &mut nodes, self.resources, self.progress)?;
+        let mut look = Look { deliveries: vec![Delivery::Nodes(0)], see: |batch| seen.see(&batch) };
+        pipeline::run(target.as_ref(), &mut look, self.resources, self.progress)?;
         // Keys are unique.
         let is_range = seen.least > 0 && u64::try_from(seen.most).is_ok_and(|most| most == seen.count);
         Ok(seen.is_right && (wanted == NumberKeys::Any || seen.count == 0 || is_range))
@@ -78,9 +78,31 @@ impl Planner<'_> {
         self.plan.passes.push("ends");
         let target = self.plan.mapped(self.source(), self.resources)?;
         let mut seen = Seen { named: Vec::new(), nodes: 0, budget: self.resources.budget.clone(), held: None };
-        pipeline::run(target.as_ref(), &mut seen, self.resources, self.progress)?;
+        let deliveries = vec![Delivery::Nodes(0), Delivery::Edges { ty: 0, order: EdgeOrder::Any }];
+        let mut look = Look { deliveries, see: |batch| seen.see(&batch) };
+        pipeline::run(target.as_ref(), &mut look, self.resources, self.progress)?;
         let named: u64 = seen.named.iter().map(|word| u64::from(word.count_ones())).sum();
         Ok(seen.nodes.saturating_sub(named))
+    }
+}
+
+/// A sink that looks at rows and writes nothing.
+struct Look<F> {
+    deliveries: Vec<Delivery>,
+    see: F,
+}
+
+impl<F: FnMut(Batch) -> Result<()> + Send> Sink for Look<F> {
+    fn deliveries(&self) -> Vec<Delivery> {
+        self.deliveries.clone()
+    }
+
+    fn write(&mut self, _delivery: usize, batch: Batch) -> Result<()> {
+        (self.see)(batch)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Written> {
+        Ok(Written::default())
     }
 }
 
@@ -93,42 +115,29 @@ struct Numbered {
 }
 
 impl Numbered {
-    fn see(&mut self, key: Option<i64>) {
-        self.is_right &= key.is_some();
-        self.least = self.least.min(key.unwrap_or_default());
-        self.most = self.most.max(key.unwrap_or_default());
-    }
-}
-
-/// Takes keys of nodes alone.
-struct NodesOnly<'s>(&'s mut Numbered);
-
-impl Sink for NodesOnly<'_> {
-    fn deliveries(&self) -> Vec<Delivery> {
-        vec![Delivery::Nodes(0)]
-    }
-
-    fn write(&mut self, _delivery: usize, batch: Batch) -> Result<()> {
+    fn see(&mut self, batch: &Batch) -> Result<()> {
         let Batch::Nodes(nodes) = batch else { return Ok(()) };
-        self.0.count += nodes.rows as u64;
+        self.count += nodes.rows as u64;
         let Some(keys) = &nodes.keys else {
-            self.0.is_right = false;
+            self.is_right = false;
             return Ok(());
         };
         match (keys.as_primitive_opt::<Int64Type>(), keys.as_string_opt::<i32>()) {
-            (Some(numbers), _) => numbers.iter().for_each(|key| self.0.see(key)),
+            (Some(numbers), _) => numbers.iter().for_each(|key| self.see_key(key)),
             (_, Some(texts)) => texts.iter().for_each(|key| {
                 // Another spelling of a number is another key.
                 let number = key.and_then(|key| key.parse::<i64>().ok().filter(|number| number.to_string() == key));
-                self.0.see(number);
+                self.see_key(number);
             }),
-            _ => self.0.is_right = false,
+            _ => self.is_right = false,
         }
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Written> {
-        Ok(Written::default())
+    fn see_key(&mut self, key: Option<i64>) {
+        self.is_right &= key.is_some();
+        self.least = self.least.min(key.unwrap_or_default());
+        self.most = self.most.max(key.unwrap_or_default());
     }
 }
 
@@ -140,12 +149,8 @@ struct Seen {
     held: Option<Reservation>,
 }
 
-impl Sink for Seen {
-    fn deliveries(&self) -> Vec<Delivery> {
-        vec![Delivery::Nodes(0), Delivery::Edges { ty: 0, order: EdgeOrder::Any }]
-    }
-
-    fn write(&mut self, _delivery: usize, batch: Batch) -> Result<()> {
+impl Seen {
+    fn see(&mut self, batch: &Batch) -> Result<()> {
         match batch {
             Batch::Nodes(nodes) => self.nodes += nodes.rows as u64,
             Batch::Edges(edges) => {
@@ -165,9 +170,5 @@ impl Sink for Seen {
             _ => {}
         }
         Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<Written> {
-        Ok(Written::default())
     }
 }

@@ -1,8 +1,8 @@
 //! The lines of a plan about types that become one.
 
-use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property};
+use isomorph_model::{Direction, KeyKind, LabelVocabulary, Property, Tables};
 
-use crate::mapping::{Fusing, Fusion};
+use crate::mapping::{Fusing, Fusion, properties_of};
 use crate::plan::lines::key_text;
 use crate::plan::{Plan, counted, edge_text};
 
@@ -10,20 +10,18 @@ impl Plan {
     /// Adds a line for each type, and the entries for the sidecar.
     pub(super) fn describe_fusion(&mut self, record: &Fusion) {
         let (typed, fused) = (&record.typed, &record.fused);
-        let name = |at: Option<usize>, of_nodes: bool| {
-            let table = if of_nodes { of_node(fused) } else { of_edge(fused) };
-            at.and_then(|at| table.get(at)).map(|property| property.name.as_str())
-        };
+        let (of_nodes, of_edges) = (properties_of(fused, Tables::Nodes(0)), properties_of(fused, Tables::Edges(0)));
+        let name = |properties: &[Property], at: Option<usize>| Some(properties.get(at?)?.name.clone());
         for (ty, own) in typed.nodes.iter().zip(&record.nodes) {
             let key = key_text(&ty.key);
             let id = if record.fusing == Fusing::Annnet { "node_id" } else { "id" };
             let mut text = format!("nodes, {id} = {}{key}", own.prefix);
-            if let Some(attribute) = name(record.node_type, true) {
+            if let Some(attribute) = name(of_nodes, record.node_type) {
                 text.push_str(&format!(", {attribute} = {}", ty.name));
             }
-            push_attributes(&mut text, own.properties.iter().filter_map(|at| of_node(fused).get(*at)));
+            push_attributes(&mut text, own.properties.iter().filter_map(|at| of_nodes.get(*at)));
             if ty.labels != LabelVocabulary::None
-                && let Some(attribute) = name(record.labels, true)
+                && let Some(attribute) = name(of_nodes, record.labels)
             {
                 text.push_str(&format!(", {attribute} = the labels"));
             }
@@ -31,13 +29,13 @@ impl Plan {
         }
         for (ty, own) in typed.edges.iter().zip(&record.edges) {
             let mut text = "edges".to_owned();
-            if let (Some(attribute), Some(relation)) = (name(record.relation, false), ty.relation.fixed()) {
+            if let (Some(attribute), Some(relation)) = (name(of_edges, record.relation), ty.relation.fixed()) {
                 text.push_str(&format!(", {attribute} = {relation}"));
             }
             if ty.direction == Direction::Undirected {
                 text.push_str(", directed = false");
             }
-            push_attributes(&mut text, own.iter().filter_map(|at| of_edge(fused).get(*at)));
+            push_attributes(&mut text, own.iter().filter_map(|at| of_edges.get(*at)));
             self.line(edge_text(typed, ty), text);
         }
         if !typed.edges.is_empty() && record.fusing == Fusing::Annnet {
@@ -48,14 +46,6 @@ impl Plan {
         let keys = (keys > 0).then(|| format!("{} whose keys are not text", counted(keys, "node type")));
         self.carry_schema(typed, "", keys);
     }
-}
-
-fn of_node(graph: &Graph) -> &[Property] {
-    graph.nodes.first().map(|ty| ty.properties.as_slice()).unwrap_or_default()
-}
-
-fn of_edge(graph: &Graph) -> &[Property] {
-    graph.edges.first().map(|ty| ty.properties.as_slice()).unwrap_or_default()
 }
 
 fn push_attributes<'a>(text: &mut String, attributes: impl Iterator<Item = &'a Property>) {

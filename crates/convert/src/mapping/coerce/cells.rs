@@ -13,13 +13,16 @@ use isomorph_model::type_name::list_of;
 
 use super::has_plain;
 use crate::mapping::arrays::{malformed, same_bits};
+use crate::mapping::declare::cast;
 use crate::mapping::exact_cast::exact_cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::json_out::JsonCells;
 
 /// How a column is converted to another type.
-pub(super) enum Way {
+pub(in crate::mapping) enum Way {
     Same,
+    /// To the equal value of a declared type.
+    Restore(DataType),
     /// To an equal value.
     Cast(DataType),
     /// To the value with the same bits.
@@ -101,6 +104,7 @@ impl Way {
     pub fn convert(&self, column: &ArrayRef) -> Result<ArrayRef> {
         Ok(match self {
             Way::Same => Arc::clone(column),
+            Way::Restore(to) => cast(column, to)?,
             Way::Cast(to) => {
                 let misfit = |error| Error::new(Kind::WouldLose, format!("a value does not fit {to}")).caused_by(error);
                 exact_cast(column, to).map_err(misfit)?

@@ -2,12 +2,11 @@
 //!
 //! A column type that the format lacks becomes one of the nearest that it has, or text if there is none; a name that it
 //! forbids becomes one that it allows; documents that it cannot store stay in the record. Each value is restored
-//! exactly, because the record has both descriptions: [`Converted`] shows the graph as either.
+//! exactly, because the record has both descriptions: [`super::Redeclared`] shows the graph as either.
 
 mod cells;
 mod large_keys;
 mod names;
-mod source;
 
 use std::collections::BTreeMap;
 
@@ -19,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use self::names::given;
 
+pub(super) use cells::Way;
 pub(crate) use large_keys::has_large_keys;
-pub use source::Converted;
 
 /// What a format allows.
 #[derive(Clone, Copy)]

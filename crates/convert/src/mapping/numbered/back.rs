@@ -24,7 +24,7 @@ use crate::mapping::arrays::same_bits;
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::property_bags::labels_of;
-use crate::mapping::view::{Rows, columns_alone, edges_shown, rows_by_type, within};
+use crate::mapping::view::{Rows, columns_alone, edges_shown, positions, properties_of, rows_by_type, within};
 use crate::mapping::{CARRY_FITS, forward};
 use crate::parallel;
 use isomorph_model::part::shown;
@@ -64,13 +64,8 @@ impl Unnumbered {
         let ([node], [edge]) = (found.nodes.as_slice(), found.edges.as_slice()) else {
             return Err(Error::broken(&CARRY_FITS, "nodes and edges are not in one table each"));
         };
-        let columns = |found: &[Property], wanted: Option<&[Property]>| -> Vec<Option<usize>> {
-            let place = |property: &Property| found.iter().position(|other| other.name == property.name);
-            wanted.unwrap_or_default().iter().map(place).collect()
-        };
-        let numbered = &record.numbered;
-        let node_columns = columns(&node.properties, numbered.nodes.first().map(|ty| ty.properties.as_slice()));
-        let edge_columns = columns(&edge.properties, numbered.edges.first().map(|ty| ty.properties.as_slice()));
+        let node_columns = positions(properties_of(&record.numbered, Tables::Nodes(0)), &node.properties);
+        let edge_columns = positions(properties_of(&record.numbered, Tables::Edges(0)), &edge.properties);
         let types = record.edges.iter().enumerate().map(|(at, own)| (own.number.to_string(), at)).collect();
         let (record, budget, ordered, looked_up) = (record.clone(), budget.clone(), OnceLock::new(), Mutex::default());
         Ok(Unnumbered { node_columns, edge_columns, types, budget, ordered, looked_up, record, inner })
@@ -175,7 +170,7 @@ impl Unnumbered {
         };
         let lists = own.labels.and_then(column).filter(|_| typed.labels != LabelVocabulary::None);
         let labels = lists.map(|texts| labels_of(&label_lists(texts)?)).transpose()?;
-        let mut properties = properties_of(&typed.properties, &own.properties, column)?;
+        let mut properties = restored(&typed.properties, &own.properties, column)?;
         if let Some(objects) = self.record.rest[0].and_then(column) {
             rest::restored(objects, &typed.properties, &mut properties)?;
         }
@@ -235,7 +230,7 @@ impl Unnumbered {
         let columns = batch.properties.iter().zip(wanted);
         let columns = rows.of_columns(&columns.map(|(column, wanted)| column.clone().filter(|_| wanted)).collect())?;
         let column = |at: usize| Self::column(&columns, &self.edge_columns, at);
-        let mut properties = properties_of(&typed.properties, &own.properties, column)?;
+        let mut properties = restored(&typed.properties, &own.properties, column)?;
         if let Some(objects) = self.record.rest[1].and_then(column) {
             rest::restored(objects, &typed.properties, &mut properties)?;
         }
@@ -314,8 +309,8 @@ impl Unnumbered {
     }
 }
 
-/// The properties of a type.
-fn properties_of<'a>(
+/// The properties of a type, from their features.
+fn restored<'a>(
     properties: &[Property],
     places: &[usize],
     column: impl Fn(usize) -> Option<&'a ArrayRef>,

@@ -12,7 +12,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::batch::slice_columns;
 use isomorph_model::{
     Columns, Direction, EdgeBatch, EdgeType, LabelColumn, LabelVocabulary, Narrowing, NodeBatch, NodeType, Property,
-    Relations, Source,
+    Relations, Source, Tables,
 };
 
 use super::Fusion;
@@ -21,7 +21,7 @@ use crate::mapping::arrays::with_nulls;
 use crate::mapping::declare::cast;
 use crate::mapping::property_bags::{labels_of, relations_of};
 use crate::mapping::split::{Divided, Split};
-use crate::mapping::view::{Rows, columns_alone};
+use crate::mapping::view::{Rows, columns_alone, positions, properties_of};
 
 /// A fusion, and the positions of its attributes in a source.
 pub struct Found {
@@ -44,13 +44,8 @@ impl Divided<Found> {
         if let Some(other) = found.hyperedges.first() {
             return Err(Error::broken(&CARRY_FITS, format!("type {} is not in the sidecar", other.name)));
         }
-        let columns = |found: &[Property], wanted: Option<&[Property]>| -> Vec<Option<usize>> {
-            let place = |property: &Property| found.iter().position(|other| other.name == property.name);
-            wanted.unwrap_or_default().iter().map(place).collect()
-        };
-        let fused = &record.fused;
-        let node_columns = columns(&node.properties, fused.nodes.first().map(|ty| ty.properties.as_slice()));
-        let edge_columns = columns(&edge.properties, fused.edges.first().map(|ty| ty.properties.as_slice()));
+        let node_columns = positions(properties_of(&record.fused, Tables::Nodes(0)), &node.properties);
+        let edge_columns = positions(properties_of(&record.fused, Tables::Edges(0)), &edge.properties);
         let missing = |at: Option<usize>| at.is_some_and(|at| edge_columns.get(at).copied().flatten().is_none());
         if missing(record.relation) || missing(record.unweighted) {
             return Err(Error::broken(&CARRY_FITS, "the attribute with the types of edges is missing"));

@@ -12,13 +12,13 @@ use isomorph_error::{Error, Result};
 use isomorph_model::batch::slice_columns;
 use isomorph_model::{
     Columns, Direction, EdgeBatch, EdgeType, LabelColumn, LabelVocabulary, Narrowing, NodeBatch, NodeType, Property,
-    Relations, Source, ValueKind,
+    Relations, Source, Tables, ValueKind,
 };
 
 use super::columns::{columns_of, label_lists};
 use super::{Bundling, Slot};
 use crate::mapping::split::{Divided, Split};
-use crate::mapping::view::{Rows, columns_alone};
+use crate::mapping::view::{Rows, columns_alone, properties_of};
 
 impl Divided<Bundling> {
     /// Shows `inner` as `bundling.typed`.
@@ -92,7 +92,7 @@ impl Split for Bundling {
     ) -> Result<(Columns, Option<LabelColumn>)> {
         let slots = self.nodes.get(number).ok_or_else(|| Error::usage("no such node type"))?;
         let columns = slice_columns(&batch.properties, rows.start, rows.len());
-        let inner = self.bundled.nodes.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let inner = properties_of(&self.bundled, Tables::Nodes(0));
         let labels = || batch.labels.as_ref().map(|labels| labels.slice(rows.start, rows.len()));
         let of_slot = if slots.properties.contains(&Slot::Labels) { labels() } else { None };
         let of_slot = of_slot.as_ref().map(label_lists);
@@ -116,7 +116,7 @@ impl Split for Bundling {
     ) -> Result<(Columns, Option<BooleanArray>)> {
         let slots = self.edges.get(number).ok_or_else(|| Error::usage("no such edge type"))?;
         let columns = rows.of_columns(&batch.properties)?;
-        let inner = self.bundled.edges.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let inner = properties_of(&self.bundled, Tables::Edges(0));
         let marker = slots.directed.as_deref().filter(|_| ty.direction != Direction::Directed);
         let of_slot = batch.relations.as_ref().filter(|_| slots.properties.contains(&Slot::Relation));
         let of_slot = of_slot.map(|relations| {
@@ -132,14 +132,14 @@ impl Split for Bundling {
     fn wanted_of_nodes(&self, number: usize, wanted: &Narrowing) -> Narrowing {
         let slots = self.nodes.get(number).map(|slots| slots.properties.as_slice()).unwrap_or_default();
         let of_slot = wanted.properties.iter().any(|at| slots.get(*at) == Some(&Slot::Labels));
-        let inner = self.bundled.nodes.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let inner = properties_of(&self.bundled, Tables::Nodes(0));
         columns_alone(true, wanted.labels || of_slot, stored(inner, slots, wanted))
     }
 
     fn wanted_of_edges(&self, number: usize, wanted: &Narrowing) -> Narrowing {
         let own = self.edges.get(number);
         let slots = own.map(|slots| slots.properties.as_slice()).unwrap_or_default();
-        let inner = self.bundled.edges.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let inner = properties_of(&self.bundled, Tables::Edges(0));
         // Directions are members, too.
         let marker = own.and_then(|slots| slots.directed.as_ref()).and_then(|_| bag_of(inner));
         columns_alone(true, false, stored(inner, slots, wanted).chain(marker))

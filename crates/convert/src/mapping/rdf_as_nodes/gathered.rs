@@ -17,7 +17,7 @@ use isomorph_model::{
 use isomorph_storage::{Budget, Resources};
 
 use super::nodes::{nodes, truths, unnumbered_nodes};
-use super::{Gathering, literal, rows};
+use super::{Gathering, literal, nodes_and_edges, rows};
 use crate::digests::Digested;
 use crate::mapping::forward;
 use crate::mapping::subjects::{Rows, Said, Sorted, Subjects};
@@ -215,12 +215,7 @@ impl Source for Gathered {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let (with_nodes, edges) = match request.tables {
-            Tables::All => (true, Some(Tables::AllEdges)),
-            Tables::AllNodes | Tables::Nodes(_) | Tables::NodeKeys(_) => (true, None),
-            edges @ (Tables::AllEdges | Tables::Edges(_) | Tables::EdgeEnds(_)) => (false, Some(edges)),
-            Tables::Rest => (false, None),
-        };
+        let (with_nodes, edges) = nodes_and_edges(request.tables);
         let mut parts = match with_nodes {
             true => nodes(self.subjects(1, &Silent)?, &self.record)?,
             false => Vec::new(),

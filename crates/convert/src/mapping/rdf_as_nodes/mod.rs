@@ -17,7 +17,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::faces::description;
 use isomorph_model::schema::Owner;
 use isomorph_model::{
-    EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, Relation, ValueKind, well_known,
+    EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, Relation, Tables, ValueKind, well_known,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,16 @@ fn is_iri(name: &str) -> bool {
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
         && !name.contains(|c: char| c <= ' ' || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '^' | '`' | '\\'))
+}
+
+/// Whether nodes are read of these tables, and which edges are.
+fn nodes_and_edges(tables: Tables) -> (bool, Option<Tables>) {
+    match tables {
+        Tables::All => (true, Some(Tables::AllEdges)),
+        Tables::AllNodes | Tables::Nodes(_) | Tables::NodeKeys(_) => (true, None),
+        Tables::AllEdges | Tables::Edges(_) | Tables::EdgeEnds(_) => (false, Some(tables)),
+        Tables::Rest => (false, None),
+    }
 }
 
 /// The relation between RDF and the same graph as nodes with bags of properties.

@@ -17,7 +17,7 @@ use isomorph_model::{
 use isomorph_storage::Budget;
 
 use super::nodes::{nodes, truths};
-use super::{Gathering, rows};
+use super::{Gathering, nodes_and_edges, rows};
 use crate::mapping::forward;
 use crate::mapping::subjects::{Rows, Said, Sorted, Subjects};
 use crate::progress::Silent;
@@ -113,12 +113,7 @@ impl Source for Flattened {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let (with_nodes, edges) = match request.tables {
-            Tables::All => (true, Some(Tables::AllEdges)),
-            Tables::AllNodes | Tables::Nodes(_) | Tables::NodeKeys(_) => (true, None),
-            edges @ (Tables::AllEdges | Tables::Edges(_) | Tables::EdgeEnds(_)) => (false, Some(edges)),
-            Tables::Rest => (false, None),
-        };
+        let (with_nodes, edges) = nodes_and_edges(request.tables);
         let mut parts = match with_nodes {
             true => nodes(self.subjects(1, &Silent)?, &self.record)?,
             false => Vec::new(),
@@ -190,11 +185,7 @@ impl Source for Exported {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let tables = match request.tables {
-            Tables::All => Tables::AllEdges,
-            edges @ (Tables::AllEdges | Tables::Edges(_) | Tables::EdgeEnds(_)) => edges,
-            _ => return Ok(Vec::new()),
-        };
+        let (_, Some(tables)) = nodes_and_edges(request.tables) else { return Ok(Vec::new()) };
         let parts = self.inner.scan(&request.for_tables(tables))?;
         let exported = |part| {
             shown(part, |batch, take: Take<'_>| match batch {

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::label::{LabelBuilder, LabelColumn};
 use isomorph_model::{
-    About, Batch, Cost, EdgeBatch, EndForm, Graph, Narrowing, NodeBatch, NodeId, NodeType, Part, Property, Request,
-    Side, Source, Tables,
+    About, Batch, Cost, EdgeBatch, EndForm, Graph, Narrowing, NodeBatch, NodeId, Part, Request, Side, Source, Tables,
 };
 
 use super::{By, Parting, labels};
-use crate::mapping::view::{Asked, Rows, alike, columns_alone, edges_shown, one_table, rows_by_type, with_filters};
+use crate::mapping::view::{
+    Asked, Rows, alike, columns_alone, edges_shown, one_table, properties_of, rows_by_type, with_filters,
+};
 use crate::mapping::{declared, forward};
 use isomorph_model::part::shown;
 
@@ -87,9 +88,9 @@ impl Parted {
     fn wanted_of_nodes(&self, ty: usize, wanted: &Narrowing) -> Narrowing {
         let labels = wanted.labels || matches!(self.record.by, By::Label { .. });
         let places = wanted.properties.iter().filter_map(|at| self.place_in_nodes(ty, *at));
-        let (own, stored) = (self.record.typed.nodes.get(ty), self.inner.graph().nodes.first());
-        let is_ordered = own.is_none_or(|ty| ty.ordered);
-        let (own, stored) = (properties_of(own), properties_of(stored));
+        let is_ordered = self.record.typed.nodes.get(ty).is_none_or(|ty| ty.ordered);
+        let own = properties_of(&self.record.typed, Tables::Nodes(ty));
+        let stored = properties_of(self.inner.graph(), Tables::Nodes(0));
         with_filters(columns_alone(true, labels, places), wanted, own, |asked| match asked {
             // Rows that are left out are not counted.
             _ if is_ordered => None,
@@ -108,9 +109,8 @@ impl Parted {
 
     /// The same of an edge type, which has the columns of the one that it is a part of.
     fn wanted_of_edges(&self, ty: usize, of: usize, wanted: &Narrowing) -> Narrowing {
-        let (own, stored) = (self.record.typed.edges.get(ty), self.inner.graph().edges.get(of));
-        let own = own.map(|ty| ty.properties.as_slice()).unwrap_or_default();
-        let stored = stored.map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let own = properties_of(&self.record.typed, Tables::Edges(ty));
+        let stored = properties_of(self.inner.graph(), Tables::Edges(of));
         let columns = columns_alone(true, false, wanted.properties.iter().copied());
         with_filters(columns, wanted, own, |asked| match asked {
             Asked::Name(name) => Some(name.to_owned()),
@@ -152,10 +152,6 @@ impl Parted {
         }
         Ok(())
     }
-}
-
-fn properties_of(ty: Option<&NodeType>) -> &[Property] {
-    ty.map(|ty| ty.properties.as_slice()).unwrap_or_default()
 }
 
 impl Source for Parted {

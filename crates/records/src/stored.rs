@@ -219,6 +219,16 @@ impl Stored {
     }
 }
 
+/// Returns an integer of 64 bits whose text is its decimal notation; the text of others is significant: an integer has no negative zero.
+fn number_of(tag: Tag, text: &str) -> Number {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_usual = digits.starts_with(|first: char| first.is_ascii_digit() && first != '0') || text == "0";
+    match tag == Tag::Integer && is_usual {
+        true => text.parse().map_or(Number::None, Number::Integer),
+        false => Number::None,
+    }
+}
+
 #[derive(Default)]
 enum Values {
     #[default]
@@ -242,16 +252,16 @@ pub(crate) struct StoredBuilder {
 impl StoredBuilder {
     /// Appends the value of a slot at a row, after nulls in the rows before it that were not given.
     pub fn push(&mut self, row: usize, slot: &Slot) {
-        self.push_value(row, slot.tag(), slot.text(), slot.number());
+        let number = match slot.number() {
+            Number::None => number_of(slot.tag(), slot.text()),
+            number => number,
+        };
+        self.push_value(row, slot.tag(), slot.text(), number);
     }
 
     /// Appends an id.
     pub fn push_id(&mut self, row: usize, id: &Id) {
-        let number = match id.integer() {
-            // An integer has no negative zero: its text is significant.
-            Some(value) if !id.text.starts_with("-0") => Number::Integer(value),
-            _ => Number::None,
-        };
+        let number = number_of(id.tag, &id.text);
         self.push_value(row, id.tag, &id.text, number);
     }
 

@@ -1,6 +1,5 @@
 //! CX2.
 
-use arrow_array::cast::AsArray;
 use isomorph_graphfile::cx2::Cx2;
 use isomorph_model::Source;
 

@@ -1,10 +1,12 @@
 //! Which format a file has.
 
-use arrow_array::cast::AsArray;
 use isomorph_graphfile::gexf::Gexf;
 use isomorph_graphfile::gml::Gml;
 use isomorph_graphfile::nodelink::{Kgx, NodeLink};
 use isomorph_storage::Location;
+
+use crate::gml::LABELLED;
+use crate::node_link::NODES;
 
 #[test]
 fn formats_are_told_by_their_content() {

@@ -1,6 +1,5 @@
 //! GML.
 
-use arrow_array::cast::AsArray;
 use isomorph_graphfile::gml::Gml;
 use isomorph_model::Source;
 

@@ -1,6 +1,5 @@
 //! JSON Graph Format.
 
-use arrow_array::cast::AsArray;
 use isomorph_graphfile::jgf::Jgf;
 use isomorph_model::{Direction, Source};
 

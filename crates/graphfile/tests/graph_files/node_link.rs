@@ -1,13 +1,12 @@
 //! Node-link JSON and KGX JSON.
 
-use arrow_array::cast::AsArray;
 use isomorph_graphfile::nodelink::{Kgx, NodeLink};
 use isomorph_model::{Direction, KeyKind, NodeId, Side, Source};
 
 use crate::gml::LABELLED;
 use crate::{again, found, gml, json, open_as, rule, shown};
 
-const NODES: &str = r#"{"directed": true, "nodes": [
+pub(crate) const NODES: &str = r#"{"directed": true, "nodes": [
   {"id": "a", "b": true, "i": 1, "f": 1, "big": 18446744073709551615, "huge": 18446744073709551616, "t": "1", "l": [1, 2], "m": 1, "o": {"x": [1]}},
   {"id": "b", "b": false, "i": -9223372036854775808, "f": 2.5, "l": [], "m": "1", "t": "", "large": 9007199254740993},
   {"id": "c", "f": NaN, "m": null, "large": 0.5, "i": null}],

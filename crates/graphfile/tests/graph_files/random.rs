@@ -1,6 +1,5 @@
 //! Random files and graphs.
 
-use arrow_array::Array;
 use isomorph_graphfile::gexf::Gexf;
 use isomorph_graphfile::gml::Gml;
 use isomorph_graphfile::nodelink::NodeLink;

@@ -26,7 +26,7 @@ impl Syntax for Jgf {
     }
 
     fn rules(&self) -> RecordRules {
-        RecordRules { id: &rules::ID, end: &rules::END, value: &rules::VALUE, mixed: &rules::ID }
+        RecordRules { id: &rules::ID, end: &rules::END, value: &rules::VALUE, mixed: &rules::ID, hyperedge: None }
     }
 
     fn reader(&self, file: &PackedFile) -> Result<Box<dyn Reader>> {

@@ -39,7 +39,8 @@ pub struct NodeLink;
 /// JSON of KGX.
 pub struct Kgx;
 
-const RULES: RecordRules = RecordRules { id: &rules::ID, end: &rules::END, value: &rules::VALUE, mixed: &rules::IDS };
+const RULES: RecordRules =
+    RecordRules { id: &rules::ID, end: &rules::END, value: &rules::VALUE, mixed: &rules::IDS, hyperedge: None };
 
 impl Syntax for NodeLink {
     fn name(&self) -> &'static str {

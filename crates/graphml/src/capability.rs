@@ -5,7 +5,7 @@ use isomorph_model::capability::{Capability, Directions, Documents, Scalar, Valu
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{Cardinality, Document, KeyKind, Property, ValueKind};
 
-use crate::source::OF_GRAPH;
+use crate::OF_GRAPH;
 
 /// GraphML stores nodes and edges with typed data; each edge is directed or undirected. Hyperedges are read, and
 /// written as nodes, because no tool reads them.

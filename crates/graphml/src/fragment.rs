@@ -55,13 +55,13 @@ fn rebuilt(text: &str) -> Option<String> {
     let whole = format!("<data{}>{text}</data>", declarations());
     let mut reader = NsReader::from_str(&whole);
     reader.config_mut().check_end_names = true;
-    let (mut out, mut depth) = (String::new(), 0usize);
+    let (mut out, mut depth, mut attributes) = (String::new(), 0usize, Vec::new());
     let mut push = |parts: [&str; 3]| parts.iter().for_each(|part| out.push_str(part));
     let text_of = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
     loop {
         match reader.read_event().ok()? {
             Event::Start(tag) => {
-                check_tag(&tag, reader.resolver()).ok()?;
+                check_tag(&tag, reader.resolver(), &mut attributes).ok()?;
                 if depth > 0 {
                     push(["<", &text_of(&tag)?, ">"]);
                 }
@@ -71,7 +71,7 @@ fn rebuilt(text: &str) -> Option<String> {
                 }
             }
             Event::Empty(tag) => {
-                check_tag(&tag, reader.resolver()).ok()?;
+                check_tag(&tag, reader.resolver(), &mut attributes).ok()?;
                 push(["<", &text_of(&tag)?, "/>"]);
             }
             Event::End(_) if depth == 1 => break,

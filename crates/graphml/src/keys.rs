@@ -76,6 +76,8 @@ pub(crate) struct Key {
 pub(crate) struct Keys {
     pub all: Vec<Key>,
     by_id: HashMap<String, Vec<usize>>,
+    /// The key that was found last.
+    last: usize,
 }
 
 impl Keys {
@@ -90,9 +92,18 @@ impl Keys {
     }
 
     /// Returns the key with this id for elements of a kind, or else a key with this id for others.
-    pub fn find(&self, id: &str, of: Domain) -> Option<usize> {
+    pub fn find(&mut self, id: &str, of: Domain) -> Option<usize> {
+        // Elements mostly have data for the same keys in the same order.
+        for next in [self.last + 1, self.last] {
+            if self.all.get(next).is_some_and(|key| key.id == id && key.domain.includes(of)) {
+                self.last = next;
+                return Some(next);
+            }
+        }
         let same = self.by_id.get(id)?;
-        same.iter().copied().find(|at| self.all[*at].domain.includes(of)).or_else(|| same.first().copied())
+        self.last =
+            same.iter().copied().find(|at| self.all[*at].domain.includes(of)).or_else(|| same.first().copied())?;
+        Some(self.last)
     }
 }
 

@@ -1,19 +1,21 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
+mod bind;
 mod capability;
-mod columns;
+mod document;
 mod fragment;
-mod hyperedges;
 mod keys;
-mod parse;
+mod read;
 pub mod rules;
-mod source;
-mod survey;
-mod validate;
+mod syntax;
 mod write;
 
 pub use capability::{CAPABILITY, holds, unheld};
 pub use isomorph_records::xml::check_text;
-pub use source::{GraphMl, OpenOptions, detect};
+pub use isomorph_records::{OpenOptions, RecordGraph};
+pub use syntax::GraphMl;
 pub use write::GraphMlWriter;
+
+/// The document with the data of the graph.
+pub const OF_GRAPH: &str = "graph";

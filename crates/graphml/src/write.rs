@@ -15,9 +15,9 @@ use isomorph_records::xml::push_escaped as escape;
 use isomorph_storage::Staging;
 use isomorph_tables::PackedWriter;
 
+use crate::bind::{ATTRIBUTE, YFILES};
 use crate::capability::{holds, is_of_graph};
 use crate::fragment::{declarations, is_fragment};
-use crate::survey::{ATTRIBUTE, YFILES};
 
 /// Bytes written at a time.
 const BLOCK: usize = 1 << 16;

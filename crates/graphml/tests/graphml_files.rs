@@ -6,16 +6,16 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Findings};
-use isomorph_graphml::{GraphMl, GraphMlWriter, OpenOptions};
+use isomorph_graphml::{GraphMl, GraphMlWriter, OpenOptions, RecordGraph};
 use isomorph_model::{Batch, Direction, Ends, MemoryGraph, NodeId, Side, Sink, Source};
 use isomorph_storage::{Budget, Location, Mode, Staging};
 use proptest::prelude::*;
 
-fn open(text: &[u8]) -> Result<GraphMl, Error> {
+fn open(text: &[u8]) -> Result<RecordGraph, Error> {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("graph.graphml");
     std::fs::write(&path, text).unwrap();
-    GraphMl::open(&Location::from_path(&path), OpenOptions::default())
+    RecordGraph::open(&Location::from_path(&path), &GraphMl, OpenOptions::default())
 }
 
 /// Returns nodes and edges, one line each, in order.
@@ -47,10 +47,13 @@ fn shown(source: &dyn Source) -> Vec<String> {
             }
             _ => {}
         }
-        lines.extend(
-            (0..rows)
-                .map(|row| columns.iter().flatten().map(|own| text(own.as_ref(), row)).collect::<Vec<_>>().join(" ")),
-        );
+        lines.extend((0..rows).map(|row| {
+            columns
+                .iter()
+                .map(|own| own.as_ref().map_or("-".to_owned(), |own| text(own.as_ref(), row)))
+                .collect::<Vec<_>>()
+                .join(" ")
+        }));
     }
     lines
 }
@@ -213,8 +216,8 @@ fn validate_finds_ids_twice_and_ends_that_are_no_nodes() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("graph.graphml");
         std::fs::write(&path, with("<node id=\"a\"/><node id=\"a\"/><edge source=\"a\" target=\"b\"/>")).unwrap();
-        let options = OpenOptions { budget: Budget::new(memory), scratch: None };
-        let graph = GraphMl::open(&Location::from_path(&path), options).unwrap();
+        let options = OpenOptions { budget: Budget::new(memory), ..OpenOptions::default() };
+        let graph = RecordGraph::open(&Location::from_path(&path), &GraphMl, options).unwrap();
         let mut findings = Findings::keeping(9);
         graph.validate(&mut findings).unwrap();
         let rules: Vec<&str> = findings.by_rule().flat_map(|(_, kept)| kept).map(|finding| finding.rule.id).collect();
@@ -222,9 +225,9 @@ fn validate_finds_ids_twice_and_ends_that_are_no_nodes() {
         let ends = "<endpoint node=\"a\"/><endpoint node=\"b\"/>";
         let twice = format!("<node id=\"a\"/><hyperedge id=\"h\">{ends}</hyperedge><hyperedge id=\"h\"/>");
         std::fs::write(&path, with(&twice)).unwrap();
-        let options = OpenOptions { budget: Budget::new(memory), scratch: None };
+        let options = OpenOptions { budget: Budget::new(memory), ..OpenOptions::default() };
         let mut findings = Findings::keeping(9);
-        GraphMl::open(&Location::from_path(&path), options).unwrap().validate(&mut findings).unwrap();
+        RecordGraph::open(&Location::from_path(&path), &GraphMl, options).unwrap().validate(&mut findings).unwrap();
         let rules: Vec<&str> = findings.by_rule().flat_map(|(_, kept)| kept).map(|finding| finding.rule.id).collect();
         assert_eq!(rules, ["GRAPHML-END", "GRAPHML-HYPEREDGE"]);
     }

@@ -23,10 +23,51 @@ enum Seen {
     Int,
     Float,
     Text,
-    Time(Time),
+    Date,
+    /// Moments that are local, or in UTC.
+    Moment(Time, Moments),
     /// An array: of nothing, of booleans, integers, floats, texts.
     List(Option<Item1>),
     Mixed,
+}
+
+/// What moments have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Moments {
+    /// Whether 64 bits hold the nanoseconds of all of them.
+    in_nanoseconds: bool,
+    /// Whether they are whole microseconds.
+    in_microseconds: bool,
+}
+
+impl Moments {
+    /// `None` for a year that no timestamp has.
+    fn of(text: &str) -> Option<Moments> {
+        let (year, rest) = text.split_at_checked(4)?;
+        let year = year.parse::<u16>().ok().filter(|_| rest.starts_with('-'))?;
+        let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
+        let mut finer = fraction.bytes().take_while(u8::is_ascii_digit).skip(6);
+        Some(Moments {
+            in_nanoseconds: (1678..=2261).contains(&year),
+            in_microseconds: finer.all(|digit| digit == b'0'),
+        })
+    }
+
+    fn with(self, other: Moments) -> Moments {
+        Moments {
+            in_nanoseconds: self.in_nanoseconds && other.in_nanoseconds,
+            in_microseconds: self.in_microseconds && other.in_microseconds,
+        }
+    }
+
+    /// The unit that all of them have; `None` if no unit has their range and their fractions.
+    fn unit(self) -> Option<TimeUnit> {
+        match (self.in_nanoseconds, self.in_microseconds) {
+            (true, _) => Some(TimeUnit::Nanosecond),
+            (false, true) => Some(TimeUnit::Microsecond),
+            (false, false) => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +90,9 @@ impl Seen {
             },
             Value::Number(text) if text.parse::<i64>().is_ok() => Seen::Int,
             Value::Text(_) => Seen::Text,
-            // Timestamps count nanoseconds; a moment that is beyond them stays as it is written.
-            Value::Time(Time::Local | Time::Instant, text) if !counts_in_nanoseconds(text) => Seen::Text,
-            Value::Time(time, _) => Seen::Time(*time),
+            Value::Time(Time::Date, _) => Seen::Date,
+            // A moment that no timestamp is stays as it is written.
+            Value::Time(time, text) => Moments::of(text).map_or(Seen::Mixed, |moments| Seen::Moment(*time, moments)),
             Value::List(items) => {
                 let mut all = None;
                 for item in items {
@@ -77,20 +118,28 @@ impl Seen {
         match (self, other) {
             (Seen::Nothing, other) | (other, Seen::Nothing) => other,
             (Seen::List(None), Seen::List(item)) | (Seen::List(item), Seen::List(None)) => Seen::List(item),
+            (Seen::Moment(one, moments), Seen::Moment(other, others)) if one == other => {
+                Seen::Moment(one, moments.with(others))
+            }
             (one, other) if one == other => one,
             _ => Seen::Mixed,
         }
     }
 
     fn property(self, name: &str) -> Property {
-        let instant = |zone: Option<&str>| DataType::Timestamp(TimeUnit::Nanosecond, zone.map(Into::into));
-        let data_type = match self {
+        let seen = match self {
+            Seen::Moment(_, moments) if moments.unit().is_none() => Seen::Mixed,
+            seen => seen,
+        };
+        let data_type = match seen {
             Seen::Bool => DataType::Boolean,
             Seen::Int => DataType::Int64,
             Seen::Float => DataType::Float64,
-            Seen::Time(Time::Date) => DataType::Date32,
-            Seen::Time(Time::Local) => instant(None),
-            Seen::Time(Time::Instant) => instant(Some("UTC")),
+            Seen::Date => DataType::Date32,
+            Seen::Moment(time, moments) => {
+                let zone = (time == Time::Instant).then(|| "UTC".into());
+                DataType::Timestamp(moments.unit().unwrap_or(TimeUnit::Nanosecond), zone)
+            }
             Seen::List(item) => list_of(match item {
                 Some(Item1::Bool) => DataType::Boolean,
                 Some(Item1::Int) => DataType::Int64,
@@ -104,14 +153,8 @@ impl Seen {
             _ => isomorph_model::Cardinality::Single,
         };
         let property = Property::new(name, data_type).with_cardinality(cardinality);
-        if self == Seen::Mixed { property.of_kind(ValueKind::Json) } else { property }
+        if seen == Seen::Mixed { property.of_kind(ValueKind::Json) } else { property }
     }
-}
-
-/// Whether 64 bits hold the nanoseconds of every moment of the year that a text begins with.
-fn counts_in_nanoseconds(text: &str) -> bool {
-    let (year, rest) = text.split_at_checked(4).unwrap_or_default();
-    rest.starts_with('-') && year.parse::<u16>().is_ok_and(|year| (1678..=2261).contains(&year))
 }
 
 /// Properties in the order in which they were found.
@@ -272,4 +315,31 @@ pub(crate) fn key_names(graph: &Graph) -> Vec<String> {
         name
     };
     graph.nodes.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn seen(texts: &[&str]) -> Property {
+        let values = texts.iter().map(|text| Seen::of(&Value::Time(Time::Local, (*text).to_owned())));
+        values.fold(Seen::Nothing, Seen::with).property("x")
+    }
+
+    /// Moments have the unit that loses nothing; if there is none, they stay as they are written.
+    #[test]
+    fn moments_have_the_unit_that_loses_nothing() {
+        let unit = |texts: &[&str]| match seen(texts).data_type {
+            DataType::Timestamp(unit, None) => Some(unit),
+            _ => None,
+        };
+        let (old, new) = ("1066-10-14T09:00:00", "2020-01-01T00:00:00.123456789");
+        assert_eq!(unit(&[new]), Some(TimeUnit::Nanosecond));
+        assert_eq!(unit(&[old, "9999-12-31T23:59:59.999999"]), Some(TimeUnit::Microsecond));
+        assert_eq!(unit(&[old, "2020-01-01T00:00:00.123456000"]), Some(TimeUnit::Microsecond));
+        for texts in [&[old, new] as &[&str], &["+12020-01-01T00:00:00"], &["-0044-03-15T12:00:00", new]] {
+            assert_eq!((unit(texts), seen(texts).kind), (None, ValueKind::Json), "{texts:?}");
+        }
+    }
 }

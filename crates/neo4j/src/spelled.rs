@@ -31,7 +31,12 @@ impl Spelled {
     /// If its type has no text.
     pub fn new(column: &ArrayRef, form: Form) -> Result<Spelled> {
         let lists = column.as_list_opt::<i32>().cloned();
-        let items = lists.as_ref().map_or_else(|| column.clone(), |lists| lists.values().clone());
+        let mut items = lists.as_ref().map_or_else(|| column.clone(), |lists| lists.values().clone());
+        if *items.data_type() == DataType::Float32 {
+            // Neo4j and readers of JSON have doubles only: the digits are those of the equal double.
+            items = cast(&items, &DataType::Float64)
+                .map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
+        }
         Ok(Spelled { texts: texts_of(&items)?, data_type: items.data_type().clone(), lists, form })
     }
 
@@ -118,5 +123,38 @@ impl Spelled {
     /// Whether a row is null.
     pub fn is_null(&self, row: usize) -> bool {
         self.texts.is_null(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::builder::{Float32Builder, ListBuilder};
+    use arrow_array::{Float32Array, Float64Array};
+
+    use super::*;
+
+    fn spelled(column: ArrayRef, form: Form) -> String {
+        let mut out = String::new();
+        assert!(Spelled::new(&column, form).unwrap().push(0, &mut out, "x").unwrap());
+        out
+    }
+
+    /// Readers have doubles only, so the digits of a float are those of the equal double.
+    #[test]
+    fn floats_are_read_as_equal_doubles() {
+        for form in [Form::Apoc, Form::Cypher] {
+            for value in [0.1f32, -2.5, 1e-45, f32::MAX, 16_777_216.0] {
+                let text = spelled(Arc::new(Float32Array::from(vec![value])), form);
+                assert_eq!(text.parse::<f64>().unwrap().to_bits(), f64::from(value).to_bits(), "{text}");
+                assert_eq!(text.parse::<f32>().unwrap().to_bits(), value.to_bits(), "{text}");
+            }
+            assert_eq!(spelled(Arc::new(Float64Array::from(vec![0.1])), form), "0.1");
+            let mut lists = ListBuilder::new(Float32Builder::new());
+            lists.append_value([Some(0.1f32), Some(0.5)]);
+            assert_eq!(spelled(Arc::new(lists.finish()), form), "[0.10000000149011612,0.5]");
+        }
     }
 }

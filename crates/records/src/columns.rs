@@ -8,7 +8,7 @@ use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{DataType, FieldRef};
 use isomorph_model::{Property, ValueKind, json};
 
-use crate::slots::{Slot, Tag};
+use crate::slots::Tag;
 use crate::values::{classify, float};
 
 /// A column builder.
@@ -110,17 +110,7 @@ impl Column {
         true
     }
 
-    /// Appends the value of a slot, or null.
-    pub fn push_slot(&mut self, slot: Option<&Slot>) -> bool {
-        match slot {
-            Some(slot) => self.push(slot.tag, &slot.text),
-            None => {
-                self.push_null();
-                true
-            }
-        }
-    }
-
+    /// Appends no value.
     pub fn push_null(&mut self) {
         match self {
             Column::Bool(column) => column.append_null(),

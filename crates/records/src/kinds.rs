@@ -6,7 +6,7 @@ use isomorph_model::json::{self, Value};
 use isomorph_model::type_name::list_of;
 use isomorph_model::{Cardinality, Property, ValueKind};
 
-use crate::slots::{Slot, Tag};
+use crate::slots::Tag;
 
 /// What the values of an attribute are.
 #[derive(Debug, Clone, Default)]
@@ -17,9 +17,10 @@ pub(crate) struct Kinds {
     int: bool,
     float: bool,
     text: bool,
-    /// An integer below 0, one that only an unsigned type has, and one that no double is.
+    /// An integer below 0, one that only an unsigned type has, one of more than 32 bits, and one that no double is.
     negative: bool,
     unsigned: bool,
+    wide: bool,
     large: bool,
     list: Option<Box<Kinds>>,
     /// A value for which only JSON is left.
@@ -32,22 +33,52 @@ impl Kinds {
         self.int && self.float && self.large
     }
 
+    /// Adds texts.
+    pub fn see_texts(&mut self, count: u64) {
+        self.count += count;
+        self.text |= count > 0;
+    }
+
+    /// Adds floats.
+    pub fn see_floats(&mut self, count: u64) {
+        self.count += count;
+        self.float |= count > 0;
+    }
+
+    /// Adds booleans.
+    pub fn see_bools(&mut self, count: u64) {
+        self.count += count;
+        self.bool |= count > 0;
+    }
+
+    /// Adds an integer.
+    pub fn see_integer(&mut self, value: i64) {
+        self.count += 1;
+        self.int = true;
+        self.negative |= value < 0;
+        self.wide |= i32::try_from(value).is_err();
+        let size = value.unsigned_abs();
+        self.large |= size.leading_zeros() + size.trailing_zeros() < u64::BITS - f64::MANTISSA_DIGITS;
+    }
+
+    /// Adds a value.
+    ///
     /// # Errors
     /// Returns an error if a JSON value is not valid.
-    pub fn see(&mut self, slot: &Slot) -> Result<()> {
-        self.count += u64::from(slot.tag != Tag::Null);
-        match slot.tag {
+    pub fn see(&mut self, tag: Tag, text: &str) -> Result<()> {
+        self.count += u64::from(tag != Tag::Null);
+        match tag {
             Tag::Null => {}
             Tag::Bool => self.bool = true,
-            Tag::Integer => match slot.text.parse::<i128>() {
+            Tag::Integer => match text.parse::<i128>() {
                 // An integer has no negative zero.
-                Ok(0) if slot.text.starts_with('-') => self.float = true,
+                Ok(0) if text.starts_with('-') => self.float = true,
                 Ok(value) => self.integer(value),
                 Err(_) => self.other = true,
             },
             Tag::Float => self.float = true,
             Tag::Text => self.text = true,
-            Tag::Json if slot.text.starts_with('[') => self.items(&slot.text)?,
+            Tag::Json if text.starts_with('[') => self.items(text)?,
             Tag::Json => self.other = true,
         }
         Ok(())
@@ -57,6 +88,7 @@ impl Kinds {
         self.int = true;
         self.negative |= value < 0;
         self.unsigned |= i64::try_from(value).is_err();
+        self.wide |= i32::try_from(value).is_err();
         let size = value.unsigned_abs();
         let bits = if size == 0 { 0 } else { u128::BITS - size.leading_zeros() - size.trailing_zeros() };
         self.large |= bits > f64::MANTISSA_DIGITS;
@@ -98,11 +130,12 @@ impl Kinds {
     pub fn fits(&self, declared: &Property, surveyed: &Property) -> bool {
         let is_same = declared.data_type == surveyed.data_type && declared.kind == surveyed.kind;
         let is_double = declared.data_type == DataType::Float64 && surveyed.data_type == DataType::Int64 && !self.large;
+        let is_int = declared.data_type == DataType::Int32 && surveyed.data_type == DataType::Int64 && !self.wide;
         // An empty list has no type.
         let is_list = matches!((&declared.data_type, &self.list), (DataType::List(_), Some(list)) if !list.has_items())
             && matches!(surveyed.data_type, DataType::List(_));
         let is_json = declared.kind == ValueKind::Json;
-        self.count == 0 || is_same || is_double || is_list || is_json
+        self.count == 0 || is_same || is_double || is_int || is_list || is_json
     }
 
     fn has_items(&self) -> bool {

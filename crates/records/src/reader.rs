@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use isomorph_error::{Error, Findings, Place, Result, Rule};
+use isomorph_error::{Findings, Result, Rule};
 use isomorph_model::{Document, Graph};
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::PackedFile;
@@ -16,6 +16,8 @@ pub enum Item {
     Node,
     /// An edge.
     Edge,
+    /// A hyperedge.
+    Hyperedge,
 }
 
 /// What a file states about the graph; complete when the last record was read.
@@ -43,8 +45,8 @@ pub trait Reader: Send {
     /// Returns an error if the file cannot be read, or breaks a rule of the syntax.
     fn next(&mut self, record: &mut Record) -> Result<Option<Item>>;
 
-    /// Returns the place of the current record.
-    fn place(&self) -> Place;
+    /// Returns where the current record is in the file, in bytes.
+    fn offset(&self) -> u64;
 
     /// Returns what the file states about the graph, after the last record.
     fn head(&mut self) -> Head;
@@ -61,6 +63,8 @@ pub struct RecordRules {
     pub value: &'static Rule,
     /// Ids are all integers, or all texts; a warning.
     pub mixed: &'static Rule,
+    /// Ids of hyperedges are unique, in a syntax that has hyperedges.
+    pub hyperedge: Option<&'static Rule>,
 }
 
 /// Whether an attribute may be the key of nodes whose ids are their positions.
@@ -134,9 +138,4 @@ impl Default for OpenOptions {
     fn default() -> Self {
         OpenOptions { shown: None, budget: Budget::of_this_machine(), scratch: None }
     }
-}
-
-/// Creates an error of a record.
-pub(crate) fn wrong(rule: &'static Rule, message: impl Into<String>, reader: &dyn Reader) -> Error {
-    Error::broken(rule, message).at(reader.place())
 }

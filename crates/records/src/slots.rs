@@ -1,8 +1,10 @@
-//! A node or an edge that was read. The memory of one record is reused for the next.
+//! A node, an edge or a hyperedge that was read. The memory of one record is reused for the next.
 
 use std::collections::HashMap;
 
 use isomorph_model::Property;
+
+use crate::values::push_float;
 
 /// The kind of a value in a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,50 +24,123 @@ pub enum Tag {
     Json,
 }
 
+/// A number that was parsed when it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) enum Number {
+    #[default]
+    None,
+    Integer(i64),
+    Float(f64),
+}
+
 /// A value of the current record.
 #[derive(Debug, Clone, Default)]
 pub struct Slot {
-    /// The kind of the value.
-    pub tag: Tag,
-    /// The value, as its kind says.
-    pub text: String,
+    tag: Tag,
+    /// The value, as its kind says; empty for a number that was parsed.
+    text: String,
+    number: Number,
     is_set: bool,
+    /// Whether it is among the slots of the current record, even if it was removed.
+    is_listed: bool,
 }
 
 impl Slot {
-    /// Returns whether the record has this attribute.
-    pub fn is_set(&self) -> bool {
-        self.is_set
+    /// Returns the kind of the value.
+    pub fn tag(&self) -> Tag {
+        self.tag
+    }
+
+    /// Returns the text of a value that is text, JSON, or a number that was put as its text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn number(&self) -> Number {
+        self.number
     }
 
     /// Sets the value.
     pub fn put(&mut self, tag: Tag, text: &str) {
-        self.tag = tag;
+        (self.tag, self.number) = (tag, Number::None);
         self.text.clear();
         self.text.push_str(text);
     }
+
+    /// Sets the value to an integer, whose text is its decimal notation.
+    pub fn put_integer(&mut self, value: i64) {
+        self.put(Tag::Integer, "");
+        self.number = Number::Integer(value);
+    }
+
+    /// Sets the value to a float, whose text is the shortest one that is read as the same float.
+    pub fn put_float(&mut self, value: f64) {
+        self.put(Tag::Float, "");
+        self.number = Number::Float(value);
+    }
+
+    /// Sets the value to a boolean.
+    pub fn put_bool(&mut self, value: bool) {
+        self.put(Tag::Bool, if value { "true" } else { "false" });
+    }
+
+    /// Sets the kind, and returns the text to be changed.
+    pub fn text_mut(&mut self, tag: Tag) -> &mut String {
+        (self.tag, self.number) = (tag, Number::None);
+        &mut self.text
+    }
+
+    /// Removes the value: the record does not have the attribute.
+    pub fn unset(&mut self) {
+        self.put(Tag::Null, "");
+        self.is_set = false;
+    }
+
+    /// Sets the value to that of another slot.
+    pub fn copy_from(&mut self, other: &Slot) {
+        self.put(other.tag, &other.text);
+        self.number = other.number;
+    }
+
+    /// Appends the text of the value.
+    pub fn push_text(&self, out: &mut String) {
+        push_value(out, &self.text, self.number);
+    }
 }
 
-/// The attributes of nodes, or of edges: a slot for each name that has occurred.
+/// Appends the text of a value.
+pub(crate) fn push_value(out: &mut String, text: &str, number: Number) {
+    use std::fmt::Write as _;
+    match number {
+        Number::None => out.push_str(text),
+        Number::Integer(value) => {
+            let _ = write!(out, "{value}");
+        }
+        Number::Float(value) => push_float(out, value),
+    }
+}
+
+/// The attributes of elements of one kind: a slot for each name that has occurred.
 #[derive(Debug, Clone, Default)]
 pub struct Slots {
     names: Vec<String>,
     index: HashMap<String, usize>,
     slots: Vec<Slot>,
-    /// Slots of the current record.
+    /// Slots of the current record, in the order in which they were set.
     set: Vec<usize>,
     /// What the file declares, by name.
     declared: HashMap<usize, Property>,
 }
 
-/// Maximum number of different attributes of nodes, and of edges.
+/// Maximum number of different attributes of elements of one kind.
 pub const NAMES: usize = 10_000;
 
 impl Slots {
     /// Starts the next record.
     pub fn clear(&mut self) {
         for at in self.set.drain(..) {
-            self.slots[at].is_set = false;
+            let slot = &mut self.slots[at];
+            (slot.is_set, slot.is_listed) = (false, false);
         }
     }
 
@@ -78,13 +153,13 @@ impl Slots {
     /// The same by the position of the name.
     pub fn slot_at(&mut self, at: usize) -> (&mut Slot, bool) {
         let slot = &mut self.slots[at];
-        let was_set = std::mem::replace(&mut slot.is_set, true);
-        if !was_set {
+        slot.is_set = true;
+        let was_listed = std::mem::replace(&mut slot.is_listed, true);
+        if !was_listed {
             self.set.push(at);
-            slot.tag = Tag::Null;
-            slot.text.clear();
+            slot.put(Tag::Null, "");
         }
-        (slot, was_set)
+        (slot, was_listed)
     }
 
     /// Returns the position of a name, which is added if it is new; `None` if there are too many names.
@@ -132,6 +207,11 @@ impl Slots {
     pub fn get(&self, at: usize) -> Option<&Slot> {
         self.slots.get(at).filter(|slot| slot.is_set)
     }
+
+    /// Returns the positions of the slots that may be set in the current record.
+    pub(crate) fn set(&self) -> &[usize] {
+        &self.set
+    }
 }
 
 /// An id as it is written.
@@ -151,6 +231,12 @@ impl Id {
         self.text.push_str(text);
     }
 
+    /// Sets the kind, and returns the text to be changed.
+    pub fn text_mut(&mut self, tag: Tag) -> &mut String {
+        self.tag = tag;
+        &mut self.text
+    }
+
     /// Removes the id.
     pub fn clear(&mut self) {
         self.put(Tag::Null, "");
@@ -167,10 +253,42 @@ impl Id {
     }
 }
 
-/// A node or an edge.
+/// What a node is in a hyperedge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// An end without a direction.
+    #[default]
+    Member,
+    /// An end to which the hyperedge goes.
+    Head,
+    /// An end from which it comes.
+    Tail,
+}
+
+impl Role {
+    /// Returns the word of the model for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Member => "member",
+            Role::Head => "head",
+            Role::Tail => "tail",
+        }
+    }
+}
+
+/// An end of a hyperedge.
+#[derive(Debug, Clone, Default)]
+pub struct Endpoint {
+    /// The node.
+    pub node: String,
+    /// Its role.
+    pub role: Role,
+}
+
+/// A node, an edge or a hyperedge.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
-    /// The id of a node.
+    /// The id of a node or a hyperedge.
     pub id: Id,
     /// The source of an edge.
     pub source: Id,
@@ -178,10 +296,14 @@ pub struct Record {
     pub target: Id,
     /// Whether an edge is directed, if it says so itself.
     pub directed: Option<bool>,
+    /// The ends of a hyperedge.
+    pub endpoints: Vec<Endpoint>,
     /// Attributes of nodes.
     pub nodes: Slots,
     /// Attributes of edges.
     pub edges: Slots,
+    /// Attributes of hyperedges.
+    pub hyperedges: Slots,
 }
 
 impl Record {
@@ -197,5 +319,12 @@ impl Record {
         self.source.clear();
         self.target.clear();
         self.directed = None;
+    }
+
+    /// Starts a hyperedge.
+    pub fn begin_hyperedge(&mut self) {
+        self.hyperedges.clear();
+        self.id.clear();
+        self.endpoints.clear();
     }
 }

@@ -2,34 +2,31 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, BooleanArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
 use isomorph_error::{Error, Findings, Kind, Result};
+use isomorph_model::batch::{HyperedgeBatch, MemberBatch};
+use isomorph_model::schema::HyperedgeType;
 use isomorph_model::{
     About, Batch, Direction, EdgeBatch, EdgeOrder, EdgeType, Ends, Graph, Key, KeyKind, NodeBatch, NodeId, NodeType,
     Part, Request, Side, Source, Tables, part,
 };
 use isomorph_storage::{Location, Scratch};
 use isomorph_tables::PackedFile;
+use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
-use crate::check::check_ids;
-use crate::columns::Column;
-use crate::reader::{Item, OpenOptions, Reader, Syntax, wrong};
-use crate::slots::{Id, Record, Slots, Tag};
-use crate::survey::{Ids, Survey, Table, survey};
+use crate::check::{check_ids, repeats};
+use crate::chunk::{Chunk, Chunks, ROWS, Wanted};
+use crate::reader::{Item, OpenOptions, Syntax};
+use crate::stored::{IdKind, Misfit, Stored};
+use crate::survey::{Ids, Survey, Table, survey, wrong};
 
 /// The name of the node type.
 pub const NODE: &str = "node";
 /// The name of the edge type.
 pub const EDGE: &str = "edge";
-
-/// Maximum number of rows in a batch.
-const ROWS: usize = 1 << 16;
-
-/// Bytes of texts after which a batch ends.
-const BYTES: usize = 128 << 20;
+const HYPEREDGE: &str = "hyperedge";
 
 /// An opened file of records.
 pub struct RecordGraph {
@@ -68,6 +65,21 @@ impl RecordGraph {
             edge.direction = Direction::PerRow;
         }
         let mut graph = Graph { nodes: vec![node], edges: vec![edge], ..Graph::default() };
+        if survey.hyperedges.rows > 0 {
+            graph.hyperedges.push(HyperedgeType {
+                name: HYPEREDGE.to_owned(),
+                key: Key::utf8(),
+                ends: 0,
+                direction: match survey.hyperedge_directions {
+                    [true, true] => Direction::PerRow,
+                    [true, false] => Direction::Directed,
+                    [false, _] => Direction::Undirected,
+                },
+                layered: false,
+                properties: survey.hyperedges.properties.clone(),
+                rows: Some(survey.hyperedges.rows),
+            });
+        }
         graph.name.clone_from(&survey.head.name);
         graph.documents.clone_from(&survey.head.documents);
         graph.metadata.clone_from(&survey.head.metadata);
@@ -100,54 +112,67 @@ impl RecordGraph {
         &self.file
     }
 
-    /// Whether ids are rows, and keys are something else.
-    fn ids_are_rows(&self) -> bool {
-        self.survey.label.is_some()
+    /// Returns what is wanted, in the order of the file, with at most `rows` rows in a batch. `convert` returns the batches of a chunk.
+    fn stream<'a>(
+        &'a self,
+        wanted: Wanted,
+        (count, rows): (u64, usize),
+        convert: impl Fn(&Chunk) -> Result<Option<Batch>> + Send + 'a,
+    ) -> Box<dyn Part + 'a> {
+        let rows = rows.clamp(1, ROWS);
+        let open = move || match &self.survey.kept {
+            Some(kept) => Ok(Feed::Kept(kept.chunks.iter())),
+            None => {
+                let template = self.survey.template.clone();
+                Ok(Feed::Read(Box::new(Chunks::new(self.syntax, &self.file, template, wanted)?)))
+            }
+        };
+        part::stepped(Some(count), open, move |feed, take| {
+            let Some(chunk) = feed.next(wanted)? else { return Ok(false) };
+            let Some(batch) = convert(&chunk)? else { return Ok(true) };
+            let all = batch.rows();
+            for start in (0..all).step_by(rows) {
+                take(batch.slice(start, rows.min(all - start)))?;
+            }
+            Ok(true)
+        })
     }
 
-    /// Returns nodes and edges in the order of the file.
+    /// Returns nodes and edges, or the keys of nodes and the ends of edges.
     fn part(&self, nodes: bool, edges: bool, bare: bool, rows: usize) -> Box<dyn Part + '_> {
         let count = |wanted: bool, table: &Table| if wanted { table.rows } else { 0 };
         let all = count(nodes, &self.survey.nodes) + count(edges, &self.survey.edges);
-        let rows = rows.clamp(1, ROWS);
-        let open = move || {
-            let reader = self.syntax.reader(&self.file)?;
-            let record = self.survey.template.clone();
-            let nodes = nodes.then(|| Elements::nodes(self, bare));
-            let edges = edges.then(|| Elements::edges(self, bare));
-            Ok(State { reader, record, nodes, edges, start: 0, row: 0 })
-        };
-        part::stepped(Some(all), open, move |state, take| {
-            let mut more = true;
-            let is_open =
-                |own: &Option<Elements<'_>>| own.as_ref().is_none_or(|own| own.rows < rows && own.bytes < BYTES);
-            while more && is_open(&state.nodes) && is_open(&state.edges) {
-                match state.reader.next(&mut state.record)? {
-                    Some(Item::Node) => {
-                        if let Some(own) = state.nodes.as_mut() {
-                            own.push_node(&state.record, state.row, state.reader.as_ref())?;
-                        }
-                        state.row += 1;
-                    }
-                    Some(Item::Edge) => {
-                        if let Some(own) = state.edges.as_mut() {
-                            own.push_edge(&state.record, self.survey.head.directed, state.reader.as_ref())?;
-                        }
-                    }
-                    None => more = false,
-                }
-            }
-            if let Some(own) = state.nodes.as_mut().filter(|own| own.rows > 0) {
-                let batch = own.node_batch(state.start)?;
-                state.start += batch.rows as u64;
-                take(Batch::Nodes(batch))?;
-            }
-            if let Some(own) = state.edges.as_mut().filter(|own| own.rows > 0) {
-                let by_row = self.graph.edges.first().is_some_and(|ty| ty.direction == Direction::PerRow);
-                take(Batch::Edges(own.edge_batch(by_row)?))?;
-            }
-            Ok(more)
+        let wanted = Wanted { nodes, edges, hyperedges: false, bare };
+        self.stream(wanted, (all, rows), move |chunk| match chunk.item {
+            Item::Node => self.node_batch(chunk, bare).map(|batch| Some(Batch::Nodes(batch))),
+            Item::Edge => self.edge_batch(chunk, bare).map(|batch| Some(Batch::Edges(batch))),
+            Item::Hyperedge => Ok(None),
         })
+    }
+
+    /// Returns all hyperedges, then all their ends.
+    fn hyperedges(&self, rows: usize) -> Vec<Box<dyn Part + '_>> {
+        if self.survey.hyperedges.rows == 0 {
+            return Vec::new();
+        }
+        let wanted = Wanted { nodes: false, edges: false, hyperedges: true, bare: false };
+        let all = self.stream(wanted, (self.survey.hyperedges.rows, rows), |chunk| {
+            self.hyperedge_batch(chunk).map(|batch| Some(Batch::Hyperedges(batch)))
+        });
+        let members = self.stream(Wanted { bare: true, ..wanted }, (self.survey.members, rows), |chunk| {
+            let Some(members) = chunk.members.as_ref().filter(|members| !members.nodes.is_empty()) else {
+                return Ok(None);
+            };
+            Ok(Some(Batch::Members(MemberBatch {
+                ty: 0,
+                owner: Ends::Keys(Arc::new(members.owners.clone())),
+                member: Ends::Keys(Arc::new(members.nodes.clone())),
+                roles: members.roles.clone(),
+                layers: None,
+                coefficients: None,
+            })))
+        });
+        vec![all, members]
     }
 
     fn has(&self, node: &str) -> Result<bool> {
@@ -173,186 +198,137 @@ fn equal_to(keys: &ArrayRef, node: &str) -> Option<BooleanArray> {
     }
 }
 
-struct State<'a> {
-    reader: Box<dyn Reader>,
-    record: Record,
-    nodes: Option<Elements<'a>>,
-    edges: Option<Elements<'a>>,
-    start: u64,
-    /// Number of nodes read.
-    row: u64,
+/// Where chunks come from.
+enum Feed<'a> {
+    /// From memory.
+    Kept(std::slice::Iter<'a, Arc<Chunk>>),
+    /// From the file, which is read again.
+    Read(Box<Chunks>),
 }
 
-/// Keys or ends.
-enum IdColumn {
-    Integers(Int64Builder),
-    Texts(StringBuilder),
-    Rows(UInt64Builder),
-}
-
-impl IdColumn {
-    /// Appends an id; returns false if it has another kind.
-    fn push(&mut self, id: &Id) -> bool {
+impl Feed<'_> {
+    fn next(&mut self, wanted: Wanted) -> Result<Option<Arc<Chunk>>> {
         match self {
-            IdColumn::Integers(column) => match id.integer() {
-                Some(value) => column.append_value(value),
-                None => return false,
-            },
-            IdColumn::Texts(column) => column.append_value(&id.text),
-            IdColumn::Rows(column) => match id.integer().and_then(|value| u64::try_from(value).ok()) {
-                Some(value) => column.append_value(value),
-                None => return false,
-            },
-        }
-        true
-    }
-
-    fn finish(&mut self) -> Ends {
-        match self {
-            IdColumn::Integers(column) => Ends::Keys(Arc::new(column.finish())),
-            IdColumn::Texts(column) => Ends::Keys(Arc::new(column.finish())),
-            IdColumn::Rows(column) => Ends::Rows(column.finish()),
+            Feed::Kept(chunks) => Ok(chunks.find(|chunk| wanted.includes(chunk.item)).cloned()),
+            Feed::Read(chunks) => chunks.next(),
         }
     }
 }
 
-/// Elements that are collected for a batch.
-struct Elements<'a> {
-    graph: &'a RecordGraph,
-    table: &'a Table,
-    bare: bool,
-    rows: usize,
-    bytes: usize,
-    ids: [IdColumn; 2],
-    directed: BooleanBuilder,
-    columns: Vec<Column>,
-}
-
-impl<'a> Elements<'a> {
-    fn new(graph: &'a RecordGraph, table: &'a Table, bare: bool, ends: impl Fn() -> IdColumn) -> Self {
-        let columns = if bare {
-            Vec::new()
-        } else {
-            let as_text = graph.syntax.has_json_as_text();
-            let both = table.properties.iter().zip(&table.told);
-            both.map(|(own, told)| Column::new(own, as_text && *told)).collect()
-        };
-        let ids = [ends(), ends()];
-        Elements { graph, table, bare, rows: 0, bytes: 0, ids, directed: BooleanBuilder::new(), columns }
+/// Chunks as batches.
+impl RecordGraph {
+    /// Creates the error of a file that is not as it was when it was opened.
+    fn changed(&self, chunk: &Chunk, row: usize) -> Error {
+        let message = "the id has another kind than when the file was opened";
+        wrong(self.syntax.rules().id, message, &self.file, chunk, row)
     }
 
-    fn nodes(graph: &'a RecordGraph, bare: bool) -> Self {
-        Elements::new(graph, &graph.survey.nodes, bare, || match graph.graph.nodes.first().map(|ty| ty.key.kind) {
-            Some(KeyKind::Int) => IdColumn::Integers(Int64Builder::new()),
-            _ => IdColumn::Texts(StringBuilder::new()),
-        })
+    fn id_kind(&self) -> IdKind {
+        match self.graph.nodes.first().map(|ty| ty.key.kind) {
+            Some(KeyKind::Int) => IdKind::Integers,
+            _ => IdKind::Texts,
+        }
     }
 
-    fn edges(graph: &'a RecordGraph, bare: bool) -> Self {
-        Elements::new(graph, &graph.survey.edges, bare, || {
-            match (graph.ids_are_rows(), graph.graph.nodes.first().map(|ty| ty.key.kind)) {
-                (true, _) => IdColumn::Rows(UInt64Builder::new()),
-                (_, Some(KeyKind::Int)) => IdColumn::Integers(Int64Builder::new()),
-                _ => IdColumn::Texts(StringBuilder::new()),
+    fn node_keys(&self, chunk: &Chunk) -> Result<ArrayRef> {
+        let keys = match (self.survey.label, self.survey.ids) {
+            (Some(label), _) => match chunk.column(label) {
+                Some(Stored::Text(texts)) if texts.null_count() == 0 => return Ok(Arc::new(texts.clone())),
+                _ => Err(0),
+            },
+            (None, Ids::Positions) => {
+                let rows = chunk.start..chunk.start + chunk.rows as u64;
+                let rows: std::result::Result<Vec<i64>, _> = rows.map(i64::try_from).collect();
+                return Ok(Arc::new(Int64Array::from(rows.map_err(|_| self.changed(chunk, 0))?)));
             }
-        })
+            _ => match &chunk.ids[0] {
+                Some(ids) if ids.count(false) == 0 => ids.ids(self.id_kind()),
+                _ => Err(0),
+            },
+        };
+        match keys {
+            Ok(Ends::Keys(keys)) => Ok(keys),
+            Ok(Ends::Rows(_)) => Err(self.changed(chunk, 0)),
+            Err(row) => Err(self.changed(chunk, row)),
+        }
     }
 
-    fn push_node(&mut self, record: &Record, row: u64, reader: &dyn Reader) -> Result<()> {
-        self.rows += 1;
-        let survey = &self.graph.survey;
-        let fits = match (survey.label, survey.ids, &mut self.ids[0]) {
-            (Some(label), _, IdColumn::Texts(column)) => match record.nodes.get(label) {
-                Some(slot) if slot.tag == Tag::Text => {
-                    column.append_value(&slot.text);
-                    true
+    fn ends(&self, chunk: &Chunk, side: usize) -> Result<Ends> {
+        let Some(ids) = chunk.ids[side].as_ref().filter(|ids| ids.count(false) == 0) else {
+            return Err(self.changed(chunk, 0));
+        };
+        let Some(labels) = &self.survey.labels else {
+            return ids.ids(self.id_kind()).map_err(|row| self.changed(chunk, row));
+        };
+        let no_node = |row| {
+            let message = "an edge ends in an id that no node has";
+            wrong(self.syntax.rules().end, message, &self.file, chunk, row)
+        };
+        let Ends::Rows(rows) = ids.ids(IdKind::Rows).map_err(no_node)? else { return Err(no_node(0)) };
+        match rows.values().iter().position(|row| *row >= self.survey.nodes.rows) {
+            Some(row) => Err(no_node(row)),
+            None => labels.gather(rows.values()).map(Ends::Keys),
+        }
+    }
+
+    /// Returns the columns of the properties of `table`.
+    fn columns(&self, chunk: &Chunk, table: &Table, bare: bool) -> Result<Vec<Option<ArrayRef>>> {
+        if bare {
+            return Ok(vec![None; table.properties.len()]);
+        }
+        let as_text = self.syntax.has_json_as_text();
+        let all = table.properties.iter().zip(&table.slots).zip(&table.told);
+        let column = |((property, at), told): ((&isomorph_model::Property, &Option<usize>), &bool)| {
+            let Some(stored) = at.and_then(|at| chunk.column(at)) else { return Ok(None) };
+            stored.column(property, as_text && *told).map(Some).map_err(|misfit| match misfit {
+                Misfit::Row(row) => {
+                    let message = format!("{}: the value has another type than the others", property.name);
+                    wrong(self.syntax.rules().value, message, &self.file, chunk, row)
                 }
-                _ => false,
-            },
-            (None, Ids::Positions, IdColumn::Integers(column)) => {
-                i64::try_from(row).map(|row| column.append_value(row)).is_ok()
-            }
-            (_, _, ids) => ids.push(&record.id),
+                Misfit::TooLong => Error::new(Kind::TooLarge, "the lists in a batch have more than 2^31 values"),
+            })
         };
-        if !fits {
-            return Err(changed(reader, self.graph));
-        }
-        self.bytes += record.id.text.len();
-        self.push(&record.nodes, reader)
+        all.map(column).collect()
     }
 
-    fn push_edge(&mut self, record: &Record, default: bool, reader: &dyn Reader) -> Result<()> {
-        self.rows += 1;
-        if !(self.ids[0].push(&record.source) && self.ids[1].push(&record.target)) {
-            return Err(match self.graph.ids_are_rows() {
-                true => wrong(self.graph.syntax.rules().end, "an edge ends in an id that no node has", reader),
-                false => changed(reader, self.graph),
-            });
-        }
-        if let IdColumn::Rows(_) = self.ids[0] {
-            let is_node = |id: &Id| {
-                id.integer()
-                    .and_then(|row| u64::try_from(row).ok())
-                    .is_some_and(|row| row < self.graph.survey.nodes.rows)
-            };
-            if !is_node(&record.source) || !is_node(&record.target) {
-                return Err(wrong(self.graph.syntax.rules().end, "an edge ends in an id that no node has", reader));
-            }
-        }
-        self.directed.append_value(record.directed.unwrap_or(default));
-        self.bytes += record.source.text.len() + record.target.text.len();
-        self.push(&record.edges, reader)
-    }
-
-    fn push(&mut self, slots: &Slots, reader: &dyn Reader) -> Result<()> {
-        if self.bare {
-            return Ok(());
-        }
-        for ((column, at), property) in self.columns.iter_mut().zip(&self.table.slots).zip(&self.table.properties) {
-            let slot = at.and_then(|at| slots.get(at));
-            self.bytes += slot.map_or(0, |slot| slot.text.len());
-            if !column.push_slot(slot) {
-                let message = format!("{}: the value has another type than the others", property.name);
-                return Err(wrong(self.graph.syntax.rules().value, message, reader));
-            }
-        }
-        Ok(())
-    }
-
-    fn properties(&mut self) -> Result<Vec<Option<ArrayRef>>> {
-        if self.bare {
-            return Ok(vec![None; self.table.properties.len()]);
-        }
-        let too_long = || Error::new(Kind::TooLarge, "the lists in a batch have more than 2^31 values");
-        self.columns.iter_mut().map(|column| column.finish().map(Some).ok_or_else(too_long)).collect()
-    }
-
-    fn node_batch(&mut self, start: u64) -> Result<NodeBatch> {
-        let rows = std::mem::take(&mut self.rows);
-        self.bytes = 0;
-        let Ends::Keys(keys) = self.ids[0].finish() else { return Err(Error::usage("nodes have keys")) };
-        let properties = self.properties()?;
+    fn node_batch(&self, chunk: &Chunk, bare: bool) -> Result<NodeBatch> {
+        let (keys, properties) = (self.node_keys(chunk)?, self.columns(chunk, &self.survey.nodes, bare)?);
+        let (start, rows) = (chunk.start, chunk.rows);
         Ok(NodeBatch { ty: 0, start, numbers: None, rows, keys: Some(keys), labels: None, properties })
     }
 
-    fn edge_batch(&mut self, by_row: bool) -> Result<EdgeBatch> {
-        let rows = std::mem::take(&mut self.rows);
-        self.bytes = 0;
-        let [source, target] = self.ids.each_mut().map(IdColumn::finish);
-        let keyed = |ends: Ends| match (ends, &self.graph.survey.labels) {
-            (Ends::Rows(rows), Some(labels)) => labels.gather(rows.values()).map(Ends::Keys),
-            (ends, _) => Ok(ends),
-        };
-        let (source, target) = (keyed(source)?, keyed(target)?);
-        let directed = Some(self.directed.finish()).filter(|_| by_row);
-        let (ty, relations, layers, keys, properties) = (0, None, None, None, self.properties()?);
+    fn edge_batch(&self, chunk: &Chunk, bare: bool) -> Result<EdgeBatch> {
+        let (source, target) = (self.ends(chunk, 0)?, self.ends(chunk, 1)?);
+        let by_row = self.graph.edges.first().is_some_and(|ty| ty.direction == Direction::PerRow);
+        let directed = by_row.then(|| directions(chunk, self.survey.head.directed));
+        let (ty, relations, layers, keys) = (0, None, None, None);
+        let (rows, properties) = (chunk.rows, self.columns(chunk, &self.survey.edges, bare)?);
         Ok(EdgeBatch { ty, rows, relations, source, target, layers, directed, keys, properties })
+    }
+
+    fn hyperedge_batch(&self, chunk: &Chunk) -> Result<HyperedgeBatch> {
+        let by_row = self.graph.hyperedges.first().is_some_and(|ty| ty.direction == Direction::PerRow);
+        let keys = match chunk.ids[0].as_ref().map(|ids| ids.ids(IdKind::Texts)) {
+            Some(Ok(Ends::Keys(keys))) if keys.len() == chunk.rows => keys,
+            _ => return Err(self.changed(chunk, 0)),
+        };
+        Ok(HyperedgeBatch {
+            ty: 0,
+            start: chunk.start,
+            rows: chunk.rows,
+            keys,
+            directed: by_row.then(|| directions(chunk, false)),
+            properties: self.columns(chunk, &self.survey.hyperedges, false)?,
+        })
     }
 }
 
-/// Creates the error of a file that is not as it was when it was opened.
-fn changed(reader: &dyn Reader, graph: &RecordGraph) -> Error {
-    wrong(graph.syntax.rules().id, "the id has another kind than when the file was opened", reader)
+/// Returns the direction of each row; `default` where it has none of its own.
+fn directions(chunk: &Chunk, default: bool) -> BooleanArray {
+    match &chunk.directed {
+        Some(Stored::Bool(stated)) => stated.iter().map(|own| Some(own.unwrap_or(default))).collect(),
+        _ => std::iter::repeat_n(Some(default), chunk.rows).collect(),
+    }
 }
 
 impl Source for RecordGraph {
@@ -366,11 +342,12 @@ impl Source for RecordGraph {
         }
         let rows = request.batch_rows;
         Ok(match request.tables {
-            Tables::All => vec![self.part(true, true, false, rows)],
+            Tables::All => std::iter::once(self.part(true, true, false, rows)).chain(self.hyperedges(rows)).collect(),
             Tables::AllNodes | Tables::Nodes(0) => vec![self.part(true, false, false, rows)],
             Tables::NodeKeys(0) => vec![self.part(true, false, true, rows)],
             Tables::AllEdges | Tables::Edges(0) => vec![self.part(false, true, false, rows)],
             Tables::EdgeEnds(0) => vec![self.part(false, true, true, rows)],
+            Tables::Rest => self.hyperedges(rows),
             _ => Vec::new(),
         })
     }
@@ -427,15 +404,44 @@ impl Source for RecordGraph {
         let scratch = self.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
         let rules = self.syntax.rules();
         let place = self.file().blob.place();
-        // Values have been surveyed, but not converted to the types that a sidecar states.
-        for part in self.scan(&Request::of(Tables::All))? {
-            for batch in part {
-                let Err(error) = batch else { continue };
-                let Some(rule) = error.broken_rule() else { return Err(error) };
-                findings.push(rule, error.message(), error.place().clone());
-                return Ok(());
+        // Values have been surveyed, but neither converted to the types that a sidecar states, nor has it been checked that ids are rows.
+        if self.options.shown.is_some() || self.survey.labels.is_some() {
+            for part in self.scan(&Request::of(Tables::All))? {
+                for batch in part {
+                    let Err(error) = batch else { continue };
+                    let Some(rule) = error.broken_rule() else { return Err(error) };
+                    findings.push(rule, error.message(), error.place().clone());
+                    return Ok(());
+                }
             }
         }
-        check_ids(self, &place, (rules.id, rules.end), (&self.options.budget, &scratch), findings)
+        check_ids(self, &place, (rules.id, rules.end), (&self.options.budget, &scratch), findings)?;
+        match rules.hyperedge.filter(|_| self.survey.hyperedges.rows > 0) {
+            Some(rule) => self.check_hyperedges(rule, &place, &scratch, findings),
+            None => Ok(()),
+        }
+    }
+}
+
+impl RecordGraph {
+    /// Adds hyperedges with the same id: their ends cannot be distinguished.
+    fn check_hyperedges(
+        &self,
+        rule: &'static isomorph_error::Rule,
+        place: &isomorph_error::Place,
+        scratch: &Scratch,
+        findings: &mut Findings,
+    ) -> Result<()> {
+        let budget = &self.options.budget;
+        let mut keys = KeyRowsBuilder::new(LookupOptions::new(budget, scratch).memory(budget.available() / 2));
+        for part in self.scan(&Request::of(Tables::Rest))? {
+            for batch in part {
+                if let Batch::Hyperedges(own) = batch? {
+                    keys.push(own.keys.as_ref())?;
+                }
+            }
+        }
+        repeats(&keys.finish()?, "hyperedge", rule, place, findings);
+        Ok(())
     }
 }

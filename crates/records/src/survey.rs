@@ -1,17 +1,22 @@
-//! The pass over a file when it is opened: counts, attributes, the type of each, and the kind of ids.
+//! The pass over a file when it is opened: counts, attributes, the type of each, and the kind of ids. What is read is kept, if there is
+//! memory for it.
 
-use arrow_array::StringArray;
-use isomorph_error::{Error, Result};
+use std::sync::Arc;
+
+use arrow_array::Array;
+use isomorph_error::{Error, Result, Rule};
 use isomorph_model::{KeyKind, Property};
-use isomorph_storage::Scratch;
+use isomorph_storage::{Reservation, Scratch};
 use isomorph_tables::PackedFile;
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions, RowKeys, RowKeysBuilder};
 
+use crate::chunk::{Chunk, Chunks, Wanted};
 use crate::kinds::Kinds;
-use crate::reader::{Head, Item, Labels, OpenOptions, Syntax, wrong};
-use crate::slots::{Id, Record, Slots, Tag};
+use crate::reader::{Head, Item, Labels, OpenOptions, Syntax};
+use crate::slots::{Record, Slots};
+use crate::stored::Stored;
 
-/// The properties of nodes, or of edges.
+/// The properties of elements of one kind.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     pub rows: u64,
@@ -20,6 +25,9 @@ pub(crate) struct Table {
     pub slots: Vec<Option<usize>>,
     /// Whether the sidecar describes each property.
     pub told: Vec<bool>,
+    kinds: Vec<Kinds>,
+    /// Numbers of records that say that they are undirected, that they are directed, and that say nothing.
+    directions: [u64; 3],
 }
 
 /// What ids are.
@@ -35,6 +43,9 @@ pub(crate) enum Ids {
 pub(crate) struct Survey {
     pub nodes: Table,
     pub edges: Table,
+    pub hyperedges: Table,
+    /// Number of ends of hyperedges.
+    pub members: u64,
     pub ids: Ids,
     /// The slot whose values are the keys of nodes; ids are then rows.
     pub label: Option<usize>,
@@ -43,6 +54,8 @@ pub(crate) struct Survey {
     /// Whether edges have different directions.
     pub by_row: bool,
     pub directed: bool,
+    /// Whether there are hyperedges with a direction, and with members without one.
+    pub hyperedge_directions: [bool; 2],
     pub head: Head,
     /// A record with all names, so that scans find them at the same positions.
     pub template: Record,
@@ -50,6 +63,24 @@ pub(crate) struct Survey {
     pub mixed_numbers: Vec<String>,
     /// Whether ids have different kinds.
     pub mixed_ids: bool,
+    /// All that was read; `None` if there is no memory for it.
+    pub kept: Option<Kept>,
+}
+
+/// Chunks that are kept.
+pub(crate) struct Kept {
+    pub chunks: Vec<Arc<Chunk>>,
+    reservation: Reservation,
+}
+
+impl Kept {
+    /// Keeps a chunk too; `None` if there is no memory for it.
+    fn with(mut self, chunk: &Arc<Chunk>, limit: u64) -> Option<Kept> {
+        let bytes = chunk.bytes() as u64;
+        let fits = self.reservation.bytes() + bytes <= limit && self.reservation.try_grow(bytes);
+        self.chunks.push(Arc::clone(chunk));
+        fits.then_some(self)
+    }
 }
 
 #[derive(Default)]
@@ -60,12 +91,11 @@ struct IdKinds {
 }
 
 impl IdKinds {
-    fn see(&mut self, id: &Id) {
-        match id.tag {
-            Tag::Text => self.texts = true,
-            Tag::Integer if id.integer().is_some() => self.integers = true,
-            _ => self.others = true,
-        }
+    fn see(&mut self, ids: &Stored) {
+        let [integers, texts, others] = ids.id_kinds();
+        self.integers |= integers;
+        self.texts |= texts;
+        self.others |= others;
     }
 
     fn is_mixed(&self) -> bool {
@@ -73,57 +103,80 @@ impl IdKinds {
     }
 }
 
-fn see(kinds: &mut Vec<Kinds>, slots: &Slots) -> Result<()> {
-    kinds.resize(slots.names().len(), Kinds::default());
-    for (at, own) in kinds.iter_mut().enumerate() {
-        if let Some(slot) = slots.get(at) {
-            own.see(slot)?;
-        }
-    }
-    Ok(())
-}
-
 /// Texts that may be keys: whether they are all there and all different.
 struct Candidates {
     name: &'static str,
     keys: KeyRowsBuilder,
     rows: RowKeysBuilder,
-    batch: Vec<String>,
     /// Whether all nodes so far have a text, and their positions as ids.
     fits: bool,
 }
 
 impl Candidates {
-    fn see(&mut self, record: &Record, row: u64) -> Result<()> {
-        let slot = record.nodes.position(self.name).and_then(|at| record.nodes.get(at));
-        let text = slot.filter(|slot| slot.tag == Tag::Text);
-        let is_position = record.id.integer().and_then(|id| u64::try_from(id).ok()) == Some(row);
-        self.fits &= text.is_some() && is_position;
-        if let Some(text) = text.filter(|_| self.fits) {
-            self.batch.push(text.text.clone());
-            if self.batch.len() >= 1 << 14 {
-                self.flush()?;
+    fn see(&mut self, chunk: &Chunk, slots: &Slots) -> Result<()> {
+        let texts = match slots.position(self.name).and_then(|at| chunk.column(at)) {
+            Some(Stored::Text(texts)) if texts.null_count() == 0 => texts,
+            _ => {
+                self.fits = false;
+                return Ok(());
             }
+        };
+        self.fits &= match &chunk.ids[0] {
+            Some(Stored::Long(ids)) if ids.null_count() == 0 => {
+                (chunk.start..).zip(ids.values()).all(|(row, id)| u64::try_from(*id) == Ok(row))
+            }
+            _ => false,
+        };
+        if self.fits {
+            self.keys.push(texts)?;
+            self.rows.push(texts)?;
         }
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<()> {
-        let keys = StringArray::from(std::mem::take(&mut self.batch));
-        self.keys.push(&keys)?;
-        self.rows.push(&keys)
-    }
-
     /// Returns the keys by row, if the texts are keys.
-    fn finish(mut self) -> Result<Option<RowKeys>> {
-        if !self.fits {
-            return Ok(None);
-        }
-        self.flush()?;
-        if !self.keys.finish()?.repeats().is_empty() {
+    fn finish(self) -> Result<Option<RowKeys>> {
+        if !self.fits || !self.keys.finish()?.repeats().is_empty() {
             return Ok(None);
         }
         self.rows.finish().map(Some)
+    }
+}
+
+/// Creates an error of a record in a chunk.
+pub(crate) fn wrong(
+    rule: &'static Rule,
+    message: impl Into<String>,
+    file: &PackedFile,
+    chunk: &Chunk,
+    row: usize,
+) -> Error {
+    let place = file.blob.place();
+    Error::broken(rule, message).at(match chunk.offsets.get(row) {
+        Some(offset) => place.offset(*offset),
+        None => place,
+    })
+}
+
+impl Table {
+    fn see(&mut self, chunk: &Chunk) -> Result<()> {
+        self.rows += chunk.rows as u64;
+        for (at, column) in &chunk.columns {
+            if self.kinds.len() <= *at {
+                self.kinds.resize(at + 1, Kinds::default());
+            }
+            if let Some(kinds) = self.kinds.get_mut(*at) {
+                column.see(kinds)?;
+            }
+        }
+        let stated = match &chunk.directed {
+            Some(Stored::Bool(directed)) => [directed.false_count(), directed.true_count()],
+            _ => [0; 2],
+        };
+        self.directions[0] += stated[0] as u64;
+        self.directions[1] += stated[1] as u64;
+        self.directions[2] += (chunk.rows - stated[0] - stated[1]) as u64;
+        Ok(())
     }
 }
 
@@ -134,54 +187,69 @@ impl Candidates {
 pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptions) -> Result<Survey> {
     let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
     let rules = syntax.rules();
-    let mut reader = syntax.reader(file)?;
-    let mut record = Record::default();
-    let (mut of_nodes, mut of_edges) = (Vec::new(), Vec::new());
-    let (mut nodes, mut edges) = (Table::default(), Table::default());
-    let (mut of_ids, mut of_ends, mut without) = (IdKinds::default(), IdKinds::default(), 0u64);
-    let mut directions = [0u64; 3];
+    let (mut nodes, mut edges, mut hyperedges) = (Table::default(), Table::default(), Table::default());
+    let (mut of_ids, mut of_ends, mut without, mut members) = (IdKinds::default(), IdKinds::default(), 0u64, 0u64);
+    let mut has_members_beside = false;
     let shown = options.shown.as_ref();
     let shown_key = shown.and_then(|graph| graph.nodes.first()).map(|ty| ty.key.kind);
+    let quarter = options.budget.available() / 4;
     let mut candidates = match (syntax.labels(), shown_key) {
         (Labels::Never, _) | (_, Some(KeyKind::Int)) | (Labels::Sidecar(_), None) => None,
         (Labels::Usual(name) | Labels::Sidecar(name), _) => {
-            let quarter = options.budget.available() / 4;
             let lookups = LookupOptions::new(&options.budget, &scratch).memory(quarter);
             let (keys, rows) = (KeyRowsBuilder::new(lookups), RowKeysBuilder::new(&options.budget, &scratch, quarter));
-            Some(Candidates { name, keys, rows, batch: Vec::new(), fits: true })
+            Some(Candidates { name, keys, rows, fits: true })
         }
     };
-    while let Some(item) = reader.next(&mut record)? {
-        let located = |error: Error| error.at(reader.place());
-        match item {
+    let reservation = options.budget.try_reserve(0);
+    let mut kept = reservation.map(|reservation| Kept { chunks: Vec::new(), reservation });
+    let mut chunks = Chunks::new(syntax, file, Record::default(), Wanted::ALL)?;
+    while let Some(chunk) = chunks.next()? {
+        let located = |error: Error| error.at(file.blob.place());
+        match chunk.item {
             Item::Node => {
-                if record.id.is_set() {
-                    of_ids.see(&record.id);
-                } else {
-                    without += 1;
+                nodes.see(&chunk).map_err(located)?;
+                let with = chunk.ids[0].as_ref().map_or(0, |ids| ids.count(true)) as u64;
+                without += chunk.rows as u64 - with;
+                if without > 0 && (!syntax.numbers_nodes() || without < nodes.rows) {
+                    let none = chunk.rows as u64 > with;
+                    let row = chunk.ids[0].as_ref().map_or(0, |ids| ids.first(!none));
+                    return Err(wrong(rules.id, "a node has no id", file, &chunk, row));
                 }
-                if without > 0 && (!syntax.numbers_nodes() || without <= nodes.rows) {
-                    return Err(wrong(rules.id, "a node has no id", reader.as_ref()));
-                }
+                chunk.ids[0].iter().for_each(|ids| of_ids.see(ids));
                 if let Some(candidates) = candidates.as_mut().filter(|own| own.fits) {
-                    candidates.see(&record, nodes.rows)?;
+                    candidates.see(&chunk, &chunks.record.nodes)?;
                 }
-                nodes.rows += 1;
-                see(&mut of_nodes, &record.nodes).map_err(located)?;
             }
             Item::Edge => {
-                if !record.source.is_set() || !record.target.is_set() {
-                    return Err(wrong(rules.end, "an edge has no source or no target", reader.as_ref()));
+                edges.see(&chunk).map_err(located)?;
+                for ends in &chunk.ids {
+                    let Some(ends) = ends.as_ref().filter(|ends| ends.count(false) == 0) else {
+                        let row = ends.as_ref().map_or(0, |ends| ends.first(false));
+                        return Err(wrong(rules.end, "an edge has no source or no target", file, &chunk, row));
+                    };
+                    of_ends.see(ends);
                 }
-                of_ends.see(&record.source);
-                of_ends.see(&record.target);
-                directions[record.directed.map_or(2, usize::from)] += 1;
-                edges.rows += 1;
-                see(&mut of_edges, &record.edges).map_err(located)?;
+            }
+            Item::Hyperedge => {
+                hyperedges.see(&chunk).map_err(located)?;
+                has_members_beside |= chunk.has_members_beside;
+                members += chunk.members.as_ref().map_or(0, |own| own.nodes.len()) as u64;
+                let rule = rules.hyperedge.unwrap_or(rules.id);
+                match chunk.ids[0].as_ref().map(|ids| (ids.count(false), ids.first(false))) {
+                    Some((0, _)) => {}
+                    found => {
+                        let row = found.map_or(0, |(_, row)| row);
+                        return Err(wrong(rule, "a hyperedge has no id", file, &chunk, row));
+                    }
+                }
             }
         }
+        kept = kept.and_then(|kept| kept.with(&chunk, quarter));
     }
+    let Chunks { mut reader, mut record, .. } = chunks;
     let head = reader.head();
+    let end = || file.blob.place();
     let labels = match candidates.filter(|_| nodes.rows > 0) {
         Some(candidates) => candidates.finish()?,
         None => None,
@@ -190,7 +258,8 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
     let all_integers = !of_ids.is_mixed() && !of_ids.texts && !of_ends.is_mixed() && !of_ends.texts;
     let ids = match (without > 0, shown_key) {
         (true, _) if of_ends.texts || of_ends.others => {
-            return Err(wrong(rules.id, "no node has an id, so edges must end in positions of nodes", reader.as_ref()));
+            let message = "no node has an id, so edges must end in positions of nodes";
+            return Err(Error::broken(rules.id, message).at(end()));
         }
         (true, _) => Ids::Positions,
         (_, Some(KeyKind::Utf8)) => Ids::Texts,
@@ -201,37 +270,80 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
     };
     let positions = of_ids.texts && !of_ids.integers && !of_ids.others && of_ends.integers && !of_ends.texts;
     if positions && !of_ends.others && label.is_none() {
-        return Err(wrong(
-            rules.end,
-            "nodes have texts as ids, but edges end in integers: they are positions of nodes, or ids of others",
-            reader.as_ref(),
-        )
-        .hint("write the ids of nodes at the ends of edges"));
+        let message =
+            "nodes have texts as ids, but edges end in integers: they are positions of nodes, or ids of others";
+        return Err(Error::broken(rules.end, message).at(end()).hint("write the ids of nodes at the ends of edges"));
     }
+    let of_nodes = shown.and_then(|graph| graph.nodes.first()).map(|ty| ty.properties.as_slice());
+    let of_edges = shown.and_then(|graph| graph.edges.first()).map(|ty| ty.properties.as_slice());
+    let of_hyperedges = shown.and_then(|graph| graph.hyperedges.first()).map(|ty| ty.properties.as_slice());
     let mut mixed_numbers = Vec::new();
-    for (table, kinds, slots, of_shown) in [
-        (
-            &mut nodes,
-            &mut of_nodes,
-            &record.nodes,
-            shown.and_then(|graph| graph.nodes.first()).map(|ty| &ty.properties),
-        ),
-        (
-            &mut edges,
-            &mut of_edges,
-            &record.edges,
-            shown.and_then(|graph| graph.edges.first()).map(|ty| &ty.properties),
-        ),
+    for (table, slots, of_shown, label_of) in [
+        (&mut nodes, &record.nodes, of_nodes, syntax.labels().name()),
+        (&mut edges, &record.edges, of_edges, None),
+        (&mut hyperedges, &record.hyperedges, of_hyperedges, None),
     ] {
-        kinds.resize(slots.names().len(), Kinds::default());
-        let is_node = std::ptr::eq(slots, &record.nodes);
-        for (at, (name, kinds)) in slots.names().iter().zip(kinds.iter()).enumerate() {
+        let is_key = |at: usize| label_of.is_some() && label == Some(at);
+        // The writer adds the attribute for the tools that need it.
+        let is_added = |name: &str| {
+            (label_of == Some(name) || syntax.added().contains(&name))
+                && shown.is_some()
+                && of_shown.is_none_or(|all| all.iter().all(|own| own.name != name))
+        };
+        table.settle(slots, of_shown, is_key, is_added, &mut mixed_numbers);
+    }
+    // A direction for all edges, if they agree.
+    let [undirected, directed, default] = edges.directions;
+    let (undirected, directed) = match head.directed {
+        true => (undirected, directed + default),
+        false => (undirected + default, directed),
+    };
+    let by_row = undirected > 0 && directed > 0;
+    let directed = if edges.rows == 0 { head.directed } else { undirected == 0 };
+    let [undirected_hyperedges, directed_hyperedges, _] = hyperedges.directions;
+    let hyperedge_directions = [directed_hyperedges > 0, undirected_hyperedges > 0 || has_members_beside];
+    record.begin_node();
+    record.begin_edge();
+    record.begin_hyperedge();
+    let mixed_ids = ids == Ids::Texts
+        && (of_ids.is_mixed() || of_ends.is_mixed() || of_ids.texts != of_ends.texts)
+        && (of_ids.integers || of_ends.integers || of_ids.others || of_ends.others)
+        && label.is_none()
+        && shown_key.is_none();
+    let template = record;
+    Ok(Survey {
+        nodes,
+        edges,
+        hyperedges,
+        members,
+        ids,
+        label,
+        labels,
+        by_row,
+        directed,
+        hyperedge_directions,
+        head,
+        template,
+        mixed_numbers,
+        mixed_ids,
+        kept,
+    })
+}
+
+impl Table {
+    /// Gives every attribute the type that fits all its values, or that the sidecar (`of_shown`) states.
+    fn settle(
+        &mut self,
+        slots: &Slots,
+        of_shown: Option<&[Property]>,
+        is_key: impl Fn(usize) -> bool,
+        is_added: impl Fn(&str) -> bool,
+        mixed_numbers: &mut Vec<String>,
+    ) {
+        self.kinds.resize(slots.names().len(), Kinds::default());
+        for (at, (name, kinds)) in slots.names().iter().zip(std::mem::take(&mut self.kinds)).enumerate() {
             let told = of_shown.and_then(|all| all.iter().find(|own| own.name == *name));
-            let is_key = is_node && label == Some(at);
-            // The writer adds the attribute for the tools that need it.
-            let is_label = is_node && syntax.labels().name() == Some(name);
-            let is_added = is_label || syntax.added().contains(&name.as_str());
-            if is_key || is_added && told.is_none() && shown.is_some() {
+            if is_key(at) || is_added(name) {
                 continue;
             }
             let surveyed = kinds.property(name);
@@ -241,33 +353,17 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
             if told.is_none() && kinds.mixes_large() {
                 mixed_numbers.push(name.clone());
             }
-            property.nullable = kinds.count < table.rows || table.rows == 0;
-            table.properties.push(property);
-            table.slots.push(Some(at));
-            table.told.push(told.is_some());
+            property.nullable = kinds.count < self.rows || self.rows == 0;
+            self.properties.push(property);
+            self.slots.push(Some(at));
+            self.told.push(told.is_some());
         }
         for told in of_shown.into_iter().flatten() {
-            if !table.properties.iter().any(|own| own.name == told.name) {
-                table.properties.push(Property { nullable: true, ..told.clone() });
-                table.slots.push(None);
-                table.told.push(true);
+            if !self.properties.iter().any(|own| own.name == told.name) {
+                self.properties.push(Property { nullable: true, ..told.clone() });
+                self.slots.push(None);
+                self.told.push(true);
             }
         }
     }
-    // A direction for all edges, if they agree.
-    let [undirected, directed, default] = directions;
-    let (undirected, directed) = match head.directed {
-        true => (undirected, directed + default),
-        false => (undirected + default, directed),
-    };
-    let by_row = undirected > 0 && directed > 0;
-    let directed = if edges.rows == 0 { head.directed } else { undirected == 0 };
-    record.begin_node();
-    record.begin_edge();
-    let mixed_ids = ids == Ids::Texts
-        && (of_ids.is_mixed() || of_ends.is_mixed() || of_ids.texts != of_ends.texts)
-        && (of_ids.integers || of_ends.integers || of_ids.others || of_ends.others)
-        && label.is_none()
-        && shown_key.is_none();
-    Ok(Survey { nodes, edges, ids, label, labels, by_row, directed, head, template: record, mixed_numbers, mixed_ids })
 }

@@ -3,19 +3,21 @@
 
 mod guard;
 mod tags;
+mod text;
 
 use std::io::{BufReader, Read};
 
 use isomorph_error::{Error, Place, Result, Rule};
 use isomorph_tables::PackedFile;
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::name::NamespaceResolver;
-use quick_xml::{NsReader, Reader};
+use quick_xml::Reader;
+use quick_xml::events::{self, BytesCData, BytesEnd, BytesRef, BytesStart, BytesText};
+use quick_xml::name::{NamespaceResolver, QName};
 
 use self::guard::Guard;
 
 pub use self::guard::LONGEST;
-pub use self::tags::{check_reference, check_tag, check_text, entity, is_foreign, push_escaped};
+pub use self::tags::{Attribute, check_reference, check_tag};
+pub use self::text::{check_text, entity, is_foreign, push_escaped};
 
 /// Maximum nesting of elements.
 pub const DEPTH: usize = 128;
@@ -40,13 +42,82 @@ pub struct XmlRules {
 
 type Input = Guard<BufReader<Box<dyn Read + Send>>>;
 
+/// The bytes of an event, and the attributes of a tag.
+#[derive(Debug, Default)]
+pub struct Buffer {
+    bytes: Vec<u8>,
+    attributes: Vec<Attribute>,
+}
+
+/// A tag that begins an element. Its attributes are well-formed.
+#[derive(Debug)]
+pub struct Tag<'b> {
+    start: BytesStart<'b>,
+    attributes: &'b [Attribute],
+}
+
+impl Tag<'_> {
+    /// Returns the name.
+    pub fn name(&self) -> QName<'_> {
+        self.start.name()
+    }
+
+    /// Returns the name without its prefix.
+    pub fn local_name(&self) -> &[u8] {
+        self.start.local_name().into_inner()
+    }
+
+    /// Returns the bytes between `<` and `>`, or `/>`.
+    pub fn bytes(&self) -> &[u8] {
+        &self.start
+    }
+
+    /// Returns whether there is an attribute of this name.
+    pub fn has_attribute(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// Returns the names of the attributes.
+    pub fn attributes(&self) -> impl Iterator<Item = &str> {
+        self.attributes.iter().filter_map(|own| std::str::from_utf8(own.name(&self.start)).ok())
+    }
+
+    fn find(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|own| own.name(&self.start) == name.as_bytes())
+    }
+}
+
+/// What is read.
+#[derive(Debug)]
+pub enum Event<'b> {
+    /// The beginning of an element.
+    Start(Tag<'b>),
+    /// An element without content.
+    Empty(Tag<'b>),
+    /// The end of an element.
+    End(BytesEnd<'b>),
+    /// Text without references.
+    Text(BytesText<'b>),
+    /// A CDATA section.
+    CData(BytesCData<'b>),
+    /// A reference to a character or an entity.
+    GeneralRef(BytesRef<'b>),
+    /// A comment, a declaration or a processing instruction.
+    Other,
+    /// The end of the file.
+    Eof,
+}
+
 /// Reads an XML file.
 pub struct XmlStream {
-    reader: NsReader<Input>,
+    reader: Reader<Input>,
+    namespaces: NamespaceResolver,
+    /// Whether the namespaces of the last element end before the next event.
+    has_ended: bool,
     place: Place,
     rules: XmlRules,
     /// Event buffers that are not used, one per nesting level.
-    buffers: Vec<Vec<u8>>,
+    buffers: Vec<Buffer>,
     /// Whether something has been read, and whether an element has.
     has_begun: bool,
     has_root: bool,
@@ -59,16 +130,29 @@ impl XmlStream {
     /// Returns an error if the file cannot be decompressed.
     pub fn new(file: &PackedFile, rules: XmlRules) -> Result<XmlStream> {
         let input = Guard::new(BufReader::with_capacity(BLOCK, file.reader()?));
-        let mut reader = NsReader::from_reader(input);
+        let mut reader = Reader::from_reader(input);
         reader.config_mut().check_end_names = true;
         reader.config_mut().check_comments = true;
-        let place = file.blob.place();
-        Ok(XmlStream { reader, place, rules, buffers: Vec::new(), has_begun: false, has_root: false })
+        Ok(XmlStream {
+            reader,
+            namespaces: NamespaceResolver::default(),
+            has_ended: false,
+            place: file.blob.place(),
+            rules,
+            buffers: Vec::new(),
+            has_begun: false,
+            has_root: false,
+        })
+    }
+
+    /// Returns the current position in the file, in bytes.
+    pub fn offset(&self) -> u64 {
+        self.reader.buffer_position()
     }
 
     /// Returns the current position in the file.
     pub fn place(&self) -> Place {
-        self.place.clone().offset(self.reader.buffer_position())
+        self.place.clone().offset(self.offset())
     }
 
     /// Creates an error at the current position.
@@ -93,17 +177,17 @@ impl XmlStream {
 
     /// Returns the namespaces at the current position.
     pub fn namespaces(&self) -> &NamespaceResolver {
-        self.reader.resolver()
+        &self.namespaces
     }
 
     /// Returns an event buffer.
-    pub fn take_buffer(&mut self) -> Vec<u8> {
+    pub fn take_buffer(&mut self) -> Buffer {
         self.buffers.pop().unwrap_or_default()
     }
 
     /// Takes an event buffer back.
-    pub fn give_buffer(&mut self, buffer: Vec<u8>) {
-        if buffer.capacity() <= BLOCK {
+    pub fn give_buffer(&mut self, buffer: Buffer) {
+        if buffer.bytes.capacity() <= BLOCK {
             self.buffers.push(buffer);
         }
     }
@@ -112,92 +196,107 @@ impl XmlStream {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, is not well-formed, or is beyond a limit.
-    pub fn event<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Event<'b>> {
+    pub fn event<'b>(&mut self, buffer: &'b mut Buffer) -> Result<Event<'b>> {
         self.reader.get_mut().begin();
-        buffer.clear();
+        let Buffer { bytes, attributes } = buffer;
+        bytes.clear();
         let has_begun = std::mem::replace(&mut self.has_begun, true);
-        let read = self.reader.read_event_into(buffer);
-        match read {
-            Ok(Event::Decl(_)) if has_begun => Err(self.syntax("the XML declaration is not at the beginning")),
-            Ok(Event::DocType(_)) if self.has_root => {
-                Err(self.syntax("the document type is not before the first element"))
+        if std::mem::take(&mut self.has_ended) {
+            self.namespaces.pop();
+        }
+        let read = self.reader.read_event_into(bytes);
+        Ok(match read {
+            Ok(events::Event::Start(start)) => Event::Start(self.begin(start, attributes)?),
+            Ok(events::Event::Empty(start)) => {
+                self.has_ended = true;
+                Event::Empty(self.begin(start, attributes)?)
             }
-            Ok(Event::DocType(text)) if text.contains(&b'[') => {
-                Err(self.syntax("a document type with its own declarations is not supported"))
+            Ok(events::Event::End(end)) => {
+                self.has_ended = true;
+                Event::End(end)
             }
-            Ok(Event::Decl(declaration)) => {
+            Ok(events::Event::Text(text)) => Event::Text(text),
+            Ok(events::Event::CData(text)) => Event::CData(text),
+            Ok(events::Event::GeneralRef(name)) => Event::GeneralRef(name),
+            Ok(events::Event::Eof) => Event::Eof,
+            Ok(events::Event::Comment(_) | events::Event::PI(_)) => Event::Other,
+            Ok(events::Event::Decl(_)) if has_begun => {
+                return Err(self.syntax("the XML declaration is not at the beginning"));
+            }
+            Ok(events::Event::Decl(declaration)) => {
                 let encoding = declaration.encoding().and_then(std::result::Result::ok).unwrap_or_default();
                 let encoding = String::from_utf8_lossy(&encoding).to_ascii_lowercase();
                 match encoding.as_str() {
-                    "" | "utf-8" | "utf8" | "us-ascii" | "ascii" => Ok(Event::Decl(declaration)),
-                    _ => Err(self.syntax(format!("the encoding is {encoding}")).hint("save the file as UTF-8")),
-                }
-            }
-            Ok(Event::Start(tag) | Event::Empty(tag)) if tag.len() > TAG => {
-                Err(self.limit("a tag is longer than 1 MiB"))
-            }
-            Ok(event @ (Event::Start(_) | Event::Empty(_))) => {
-                if let Event::Start(tag) | Event::Empty(tag) = &event {
-                    self.has_root = true;
-                    if self.reader.resolver().bindings().nth(NAMESPACES).is_some() {
-                        return Err(self.limit(format!("more than {NAMESPACES} namespaces")));
+                    "" | "utf-8" | "utf8" | "us-ascii" | "ascii" => Event::Other,
+                    _ => {
+                        return Err(self.syntax(format!("the encoding is {encoding}")).hint("save the file as UTF-8"));
                     }
-                    check_tag(tag, self.reader.resolver()).map_err(|message| self.syntax(message))?;
                 }
-                Ok(event)
             }
-            Ok(event) => Ok(event),
-            Err(_) if self.reader.get_ref().is_over() => Err(self.limit("a tag or a text is longer than 64 MiB")),
+            Ok(events::Event::DocType(_)) if self.has_root => {
+                return Err(self.syntax("the document type is not before the first element"));
+            }
+            Ok(events::Event::DocType(text)) if text.contains(&b'[') => {
+                return Err(self.syntax("a document type with its own declarations is not supported"));
+            }
+            Ok(events::Event::DocType(_)) => Event::Other,
+            Err(_) if self.reader.get_ref().is_over() => {
+                return Err(self.limit("a tag or a text is longer than 64 MiB"));
+            }
             Err(quick_xml::Error::Io(error)) => {
-                Err(Error::from(std::io::Error::new(error.kind(), error.to_string())).at(self.place.clone()))
+                return Err(Error::from(std::io::Error::new(error.kind(), error.to_string())).at(self.place.clone()));
             }
-            Err(error) => Err(self.syntax(error.to_string())),
+            Err(error) => return Err(self.syntax(error.to_string())),
+        })
+    }
+
+    /// Checks a tag, and follows the namespaces that it declares.
+    fn begin<'b>(&mut self, start: BytesStart<'b>, attributes: &'b mut Vec<Attribute>) -> Result<Tag<'b>> {
+        if start.len() > TAG {
+            return Err(self.limit("a tag is longer than 1 MiB"));
         }
+        self.has_root = true;
+        if memchr::memmem::find(&start, b"xmlns").is_some() {
+            self.namespaces.push(&start).map_err(|error| self.syntax(error.to_string()))?;
+            if self.namespaces.bindings().nth(NAMESPACES).is_some() {
+                return Err(self.limit(format!("more than {NAMESPACES} namespaces")));
+            }
+        } else {
+            self.namespaces.set_level(self.namespaces.level().saturating_add(1));
+        }
+        check_tag(&start, &self.namespaces, attributes).map_err(|message| self.syntax(message))?;
+        Ok(Tag { start, attributes })
     }
 
     /// Writes the value of an attribute to `out`; returns false if there is none.
     ///
     /// # Errors
     /// Returns an error if it is not well-formed.
-    pub fn attribute_into(&self, tag: &BytesStart<'_>, name: &str, out: &mut String) -> Result<bool> {
+    pub fn attribute_into(&self, tag: &Tag<'_>, name: &str, out: &mut String) -> Result<bool> {
         out.clear();
-        for attribute in tag.attributes().with_checks(false) {
-            let mut attribute = attribute.map_err(|error| self.syntax(error.to_string()))?;
-            if attribute.key.as_ref() == name.as_bytes() {
-                if attribute.value.iter().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r')) {
-                    attribute.value = blanks_as_spaces(&attribute.value).into();
-                }
-                let value = attribute.decode_and_unescape_value(self.reader.decoder());
-                out.push_str(&value.map_err(|error| self.syntax(error.to_string()))?);
-                return Ok(true);
-            }
+        match tag.find(name) {
+            None => Ok(false),
+            Some(own) => own.push_value(&tag.start, out).map(|()| true).map_err(|message| self.syntax(message)),
         }
-        Ok(false)
     }
 
     /// Returns the value of an attribute.
     ///
     /// # Errors
     /// As [`XmlStream::attribute_into`].
-    pub fn attribute(&self, tag: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
+    pub fn attribute(&self, tag: &Tag<'_>, name: &str) -> Result<Option<String>> {
         let mut out = String::new();
         Ok(self.attribute_into(tag, name, &mut out)?.then_some(out))
-    }
-
-    /// Returns whether a tag has an attribute.
-    pub fn has_attribute(&self, tag: &BytesStart<'_>, name: &str) -> bool {
-        let mut attributes = tag.attributes();
-        attributes.with_checks(false).flatten().any(|attribute| attribute.key.as_ref() == name.as_bytes())
     }
 
     /// Writes the value of an attribute that must be there to `out`.
     ///
     /// # Errors
     /// Returns an error if it is not.
-    pub fn required(&self, tag: &BytesStart<'_>, name: &str, out: &mut String) -> Result<()> {
+    pub fn required(&self, tag: &Tag<'_>, name: &str, out: &mut String) -> Result<()> {
         match self.attribute_into(tag, name, out)? {
             true => Ok(()),
-            false => Err(self.syntax(format!("{} without {name}", String::from_utf8_lossy(tag.local_name().as_ref())))),
+            false => Err(self.syntax(format!("{} without {name}", String::from_utf8_lossy(tag.local_name())))),
         }
     }
 
@@ -237,7 +336,7 @@ impl XmlStream {
     /// # Errors
     /// Returns an error if it has others.
     pub fn check_characters(&self, text: &str) -> Result<()> {
-        match text.chars().find(|character| is_foreign(*character)) {
+        match text::first_foreign(text) {
             None => Ok(()),
             Some(character) => {
                 let code = u32::from(character);
@@ -252,12 +351,8 @@ impl XmlStream {
     /// Returns an error if it is not well-formed.
     pub fn push_text(&self, event: &Event<'_>, out: &mut String) -> Result<bool> {
         match event {
-            Event::Text(text) => {
-                out.push_str(&text.xml10_content().map_err(|error| self.syntax(error.to_string()))?);
-            }
-            Event::CData(text) => {
-                out.push_str(&text.xml10_content().map_err(|error| self.syntax(error.to_string()))?);
-            }
+            Event::Text(text) => self.push_lines(text, out)?,
+            Event::CData(text) => self.push_lines(text, out)?,
             Event::GeneralRef(name) => {
                 let character = name.resolve_char_ref().map_err(|error| self.syntax(error.to_string()))?;
                 let name = name.decode().map_err(|error| self.syntax(error.to_string()))?;
@@ -270,19 +365,16 @@ impl XmlStream {
         }
         Ok(true)
     }
-}
 
-/// Returns the text of an attribute with all blanks replaced by spaces (XML 1.0, section 3.3.3).
-fn blanks_as_spaces(value: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(value.len());
-    for (at, byte) in value.iter().enumerate() {
-        match byte {
-            b'\n' if at > 0 && value[at - 1] == b'\r' => {}
-            b'\t' | b'\n' | b'\r' => out.push(b' '),
-            _ => out.push(*byte),
+    /// Appends text with ends of lines as XML 1.0, section 2.11, has them.
+    fn push_lines(&self, text: &[u8], out: &mut String) -> Result<()> {
+        let text = std::str::from_utf8(text).map_err(|_| self.syntax("the text is not UTF-8"))?;
+        match memchr::memchr(b'\r', text.as_bytes()) {
+            None => out.push_str(text),
+            Some(_) => out.push_str(&text.replace("\r\n", "\n").replace('\r', "\n")),
         }
+        Ok(())
     }
-    out
 }
 
 /// Returns whether the first element of a text has this name.
@@ -290,9 +382,13 @@ pub fn begins_with(bytes: &[u8], name: &str) -> bool {
     let mut reader = Reader::from_reader(bytes);
     loop {
         match reader.read_event() {
-            Ok(Event::Start(tag) | Event::Empty(tag)) => return tag.local_name().as_ref() == name.as_bytes(),
-            Ok(Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_)) => {}
-            Ok(Event::Text(text))
+            Ok(events::Event::Start(tag) | events::Event::Empty(tag)) => {
+                return tag.local_name().as_ref() == name.as_bytes();
+            }
+            Ok(
+                events::Event::Decl(_) | events::Event::Comment(_) | events::Event::PI(_) | events::Event::DocType(_),
+            ) => {}
+            Ok(events::Event::Text(text))
                 if text.iter().all(|byte| byte.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(byte)) => {}
             _ => return false,
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_error::{Result, Rule};
-use isomorph_graphml::OpenOptions as Opening;
+use isomorph_graphml::{GraphMl as Syntax, OpenOptions as Opening, RecordGraph};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
@@ -46,7 +46,7 @@ impl Driver for GraphMl {
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
-        isomorph_graphml::detect(location)
+        Syntax::detect(location)
     }
 
     fn matches_name(&self, name: &str) -> bool {
@@ -60,7 +60,12 @@ impl Driver for GraphMl {
             own.budget = resources.budget.clone();
             own.scratch = Some(resources.scratch.clone());
         }
-        Ok(Arc::new(isomorph_graphml::GraphMl::open(location, own)?))
+        Ok(Arc::new(RecordGraph::open(location, &Syntax, own)?))
+    }
+
+    fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
+        let own = native.as_any().and_then(|own| own.downcast_ref::<RecordGraph>());
+        own.map(RecordGraph::recognised).unwrap_or_default()
     }
 
     fn name_rules(&self) -> NameRules {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use arrow_schema::DataType;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Result};
 use isomorph_model::json::{self, Members, Value};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::type_name::list_of;
@@ -258,52 +258,49 @@ impl Reader for Cx2Reader {
         self.start = self.json.offset();
         self.json.raw(&mut self.raw)?;
         let inner = &mut self.inner;
-        let read = match item {
-            Item::Node => {
-                record.begin_node();
-                let attributes = &self.nodes;
-                self.members.read(&self.raw, |name, raw| match name {
-                    "id" => put_id(&mut record.id, raw),
-                    "v" => put_values(inner, &mut record.nodes, attributes, raw),
-                    _ => match COORDINATES.iter().find(|(own, _)| *own == name) {
-                        Some((_, property)) => put_member(&mut record.nodes, property, raw),
-                        None => put_member(&mut record.nodes, name, raw),
-                    },
-                })
-            }
-            Item::Edge => {
-                record.begin_edge();
-                let attributes = &self.edges;
-                self.members.read(&self.raw, |name, raw| match name {
-                    "s" => put_id(&mut record.source, raw),
-                    "t" => put_id(&mut record.target, raw),
-                    "id" => put_member(&mut record.edges, EDGE_ID, raw),
-                    "v" => put_values(inner, &mut record.edges, attributes, raw),
-                    _ => put_member(&mut record.edges, name, raw),
-                })
-            }
+        let read = if item == Item::Node {
+            record.begin_node();
+            let attributes = &self.nodes;
+            self.members.read(&self.raw, |name, raw| match name {
+                "id" => put_id(&mut record.id, raw),
+                "v" => put_values(inner, &mut record.nodes, attributes, raw),
+                _ => match COORDINATES.iter().find(|(own, _)| *own == name) {
+                    Some((_, property)) => put_member(&mut record.nodes, property, raw),
+                    None => put_member(&mut record.nodes, name, raw),
+                },
+            })
+        } else {
+            record.begin_edge();
+            let attributes = &self.edges;
+            self.members.read(&self.raw, |name, raw| match name {
+                "s" => put_id(&mut record.source, raw),
+                "t" => put_id(&mut record.target, raw),
+                "id" => put_member(&mut record.edges, EDGE_ID, raw),
+                "v" => put_values(inner, &mut record.edges, attributes, raw),
+                _ => put_member(&mut record.edges, name, raw),
+            })
         };
         read.map_err(|error| self.located(error))?;
-        let (slots, attributes) = match item {
-            Item::Node => (&mut record.nodes, &self.nodes),
-            Item::Edge => (&mut record.edges, &self.edges),
-        };
+        let (slots, attributes) =
+            if item == Item::Node { (&mut record.nodes, &self.nodes) } else { (&mut record.edges, &self.edges) };
         for (at, default) in &attributes.defaults {
             if slots.get(*at).is_none() {
                 put(slots.slot_at(*at).0, default)?;
             }
         }
         if item == Item::Node && record.id.integer().is_none() {
-            return Err(Error::broken(&rules::ID, "a node has no id, or one that is no integer").at(self.place()));
+            return Err(Error::broken(&rules::ID, "a node has no id, or one that is no integer")
+                .at(self.json.place_at(self.start)));
         }
         if item == Item::Edge && (record.source.integer().is_none() || record.target.integer().is_none()) {
-            return Err(Error::broken(&rules::END, "an edge has no s or t, or one that is no integer").at(self.place()));
+            return Err(Error::broken(&rules::END, "an edge has no s or t, or one that is no integer")
+                .at(self.json.place_at(self.start)));
         }
         Ok(Some(item))
     }
 
-    fn place(&self) -> Place {
-        self.json.place_at(self.start)
+    fn offset(&self) -> u64 {
+        self.start
     }
 
     fn head(&mut self) -> Head {

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use arrow_schema::DataType;
 use isomorph_model::{Property, ValueKind, json};
-use isomorph_records::values::push_float;
 use isomorph_records::{Slot, Slots, Tag};
 
 use super::{ATTRIBUTE, DYNAMIC};
@@ -57,21 +56,19 @@ impl Kind {
             return true;
         }
         match self {
-            Kind::Bool => match trimmed.to_ascii_lowercase().as_str() {
-                "true" | "1" => slot.put(Tag::Bool, "true"),
-                "false" | "0" => slot.put(Tag::Bool, "false"),
+            Kind::Bool => match trimmed {
+                "1" => slot.put_bool(true),
+                "0" => slot.put_bool(false),
+                word if word.eq_ignore_ascii_case("true") => slot.put_bool(true),
+                word if word.eq_ignore_ascii_case("false") => slot.put_bool(false),
                 _ => return false,
             },
             Kind::Integer => match trimmed.parse::<i64>() {
-                Ok(value) => slot.put(Tag::Integer, &value.to_string()),
+                Ok(value) => slot.put_integer(value),
                 Err(_) => return false,
             },
             Kind::Float => match float(trimmed) {
-                Some(value) => {
-                    let mut out = String::new();
-                    push_float(&mut out, value);
-                    slot.put(Tag::Float, &out);
-                }
+                Some(value) => slot.put_float(value),
                 None => return false,
             },
             Kind::Text => slot.put(Tag::Text, text),
@@ -169,23 +166,24 @@ pub(crate) fn push_spell(slot: &mut Slot, kind: Kind, value: &str, times: [Optio
     if !kind.put(&mut own, value) {
         return false;
     }
-    if slot.tag != Tag::Json {
+    if slot.tag() != Tag::Json {
         slot.put(Tag::Json, "[]");
     }
-    slot.text.pop();
-    slot.text.push_str(if slot.text.len() > 1 { ",[" } else { "[" });
-    match own.tag {
-        Tag::Text => json::push_string(&mut slot.text, &own.text),
-        Tag::Null => slot.text.push_str("null"),
-        _ => slot.text.push_str(&own.text),
+    let out = slot.text_mut(Tag::Json);
+    out.pop();
+    out.push_str(if out.len() > 1 { ",[" } else { "[" });
+    match own.tag() {
+        Tag::Text => json::push_string(out, own.text()),
+        Tag::Null => out.push_str("null"),
+        _ => own.push_text(out),
     }
     for time in times {
-        slot.text.push(',');
+        out.push(',');
         match time {
-            Some(time) => json::push_string(&mut slot.text, time),
-            None => slot.text.push_str("null"),
+            Some(time) => json::push_string(out, time),
+            None => out.push_str("null"),
         }
     }
-    slot.text.push_str("]]");
+    out.push_str("]]");
     true
 }

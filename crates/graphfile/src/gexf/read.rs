@@ -1,12 +1,11 @@
 //! Reads nodes and edges one after another.
 
-use isomorph_error::{Error, Findings, Place, Result, Rule};
+use isomorph_error::{Error, Findings, Result, Rule};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{Document, json};
-use isomorph_records::xml::{XmlRules, XmlStream};
-use isomorph_records::{Head, Item, Reader, Record, Slots, Tag};
+use isomorph_records::xml::{self, Event, XmlRules, XmlStream};
+use isomorph_records::{Head, Item, Reader, Record, Slot, Slots, Tag};
 use isomorph_tables::PackedFile;
-use quick_xml::events::{BytesStart, Event};
 
 use super::attributes::{Attributes, Kind, push_spell};
 use super::rules;
@@ -38,11 +37,12 @@ pub(crate) struct GexfReader {
     unknown: Option<(String, u64)>,
     findings: Findings,
     text: String,
+    value: String,
 }
 
 /// Returns a name of an element without its prefix.
-fn local<'t>(tag: &'t BytesStart<'_>) -> &'t [u8] {
-    tag.local_name().into_inner()
+fn local<'t>(tag: &'t xml::Tag<'_>) -> &'t [u8] {
+    tag.local_name()
 }
 
 impl GexfReader {
@@ -62,6 +62,7 @@ impl GexfReader {
             unknown: None,
             findings: Findings::keeping(8),
             text: String::new(),
+            value: String::new(),
         })
     }
 
@@ -69,14 +70,14 @@ impl GexfReader {
         self.xml.wrong(rule, message)
     }
 
-    fn pass_over(&mut self, tag: &BytesStart<'_>, is_empty: bool) -> Result<()> {
+    fn pass_over(&mut self, tag: &xml::Tag<'_>, is_empty: bool) -> Result<()> {
         let name = || (String::from_utf8_lossy(tag.name().into_inner()).into_owned(), 0);
         self.unknown.get_or_insert_with(name).1 += 1;
         if is_empty { Ok(()) } else { self.xml.skip() }
     }
 
     /// Calls `each` with every child of the current element, and whether it is empty; it must read what is not.
-    fn children(&mut self, mut each: impl FnMut(&mut Self, &BytesStart<'_>, bool) -> Result<()>) -> Result<()> {
+    fn children(&mut self, mut each: impl FnMut(&mut Self, &xml::Tag<'_>, bool) -> Result<()>) -> Result<()> {
         let mut buffer = self.xml.take_buffer();
         loop {
             match self.xml.event(&mut buffer)? {
@@ -103,7 +104,7 @@ impl GexfReader {
                     self.xml.push_text(&event, &mut out)?;
                 }
             }
-            if out.len() > isomorph_records::xml::LONGEST {
+            if out.len() > xml::LONGEST {
                 return Err(self.xml.limit("a text is longer than 64 MiB"));
             }
         }
@@ -113,19 +114,18 @@ impl GexfReader {
     }
 
     /// Returns the attributes of a tag, except those with these names and those of namespaces.
-    fn rest(&self, tag: &BytesStart<'_>, except: &[&str]) -> Result<Vec<(String, String)>> {
+    fn rest(&self, tag: &xml::Tag<'_>, except: &[&str]) -> Result<Vec<(String, String)>> {
         let mut all = Vec::new();
-        for attribute in tag.attributes().with_checks(false).flatten() {
-            let name = String::from_utf8_lossy(attribute.key.into_inner()).into_owned();
-            if !except.contains(&name.as_str()) && !name.contains(':') && name != "xmlns" {
-                let value = self.xml.attribute(tag, &name)?.unwrap_or_default();
-                all.push((name, value));
+        for name in tag.attributes() {
+            if !except.contains(&name) && !name.contains(':') && name != "xmlns" {
+                let value = self.xml.attribute(tag, name)?.unwrap_or_default();
+                all.push((name.to_owned(), value));
             }
         }
         Ok(all)
     }
 
-    fn declarations(&mut self, tag: &BytesStart<'_>, record: &mut Record) -> Result<()> {
+    fn declarations(&mut self, tag: &xml::Tag<'_>, record: &mut Record) -> Result<()> {
         let class = self.xml.attribute(tag, "class")?.unwrap_or_default();
         let is_dynamic = self.xml.attribute(tag, "mode")?.is_some_and(|mode| mode == "dynamic");
         let of_nodes = match class.as_str() {
@@ -181,8 +181,8 @@ impl GexfReader {
         })
     }
 
-    /// Puts what an element has beside attributes into a slot.
-    fn put(&mut self, slots: &mut Slots, of_nodes: bool, name: &str, tag: Tag, text: &str) -> Result<()> {
+    /// Returns the slot of what an element has beside attributes.
+    fn slot<'s>(&mut self, slots: &'s mut Slots, of_nodes: bool, name: &str, tag: Tag) -> Result<&'s mut Slot> {
         let attributes = if of_nodes { &mut self.nodes } else { &mut self.edges };
         let Some((at, is_renamed)) = attributes.own(slots, name, tag) else {
             return Err(self.xml.limit("there are more than 10,000 attributes"));
@@ -192,7 +192,12 @@ impl GexfReader {
                 format!("an attribute has the title {name:?}; what elements call so becomes {}", slots.names()[at]);
             self.findings.push(&rules::NAME, message, self.xml.place());
         }
-        slots.slot_at(at).0.put(tag, text);
+        Ok(slots.slot_at(at).0)
+    }
+
+    /// Puts what an element has beside attributes into a slot.
+    fn put(&mut self, slots: &mut Slots, of_nodes: bool, name: &str, tag: Tag, text: &str) -> Result<()> {
+        self.slot(slots, of_nodes, name, tag)?.put(tag, text);
         Ok(())
     }
 
@@ -206,7 +211,8 @@ impl GexfReader {
             if !own.xml.attribute_into(tag, "for", &mut id)? {
                 own.xml.required(tag, "id", &mut id)?;
             }
-            let value = own.xml.attribute(tag, "value")?.unwrap_or_default();
+            let mut value = std::mem::take(&mut own.value);
+            own.xml.attribute_into(tag, "value", &mut value)?;
             let attributes = if of_nodes { &own.nodes } else { &own.edges };
             let Some(attribute) = attributes.by_id.get(&id) else {
                 return Err(own.wrong(&rules::ATTRIBUTE, format!("the attribute {id:?} is not declared")));
@@ -226,7 +232,7 @@ impl GexfReader {
                 let cut: String = value.chars().take(40).collect();
                 return Err(own.wrong(&rules::VALUE, format!("{cut:?} does not have the type of attribute {id:?}")));
             }
-            own.text = id;
+            (own.text, own.value) = (id, value);
             if is_empty { Ok(()) } else { own.xml.skip() }
         })
     }
@@ -282,7 +288,7 @@ impl GexfReader {
     fn apply_defaults(&self, slots: &mut Slots, of_nodes: bool) -> Result<()> {
         let attributes = if of_nodes { &self.nodes } else { &self.edges };
         for attribute in attributes.defaults.iter().filter(|own| !own.is_dynamic) {
-            if slots.get(attribute.at).is_none_or(|slot| slot.tag == Tag::Null)
+            if slots.get(attribute.at).is_none_or(|slot| slot.tag() == Tag::Null)
                 && let Some(default) = &attribute.default
                 && !attribute.kind.put(slots.slot_at(attribute.at).0, default)
             {
@@ -295,7 +301,7 @@ impl GexfReader {
         Ok(())
     }
 
-    fn node(&mut self, tag: &BytesStart<'_>, is_empty: bool, record: &mut Record) -> Result<()> {
+    fn node(&mut self, tag: &xml::Tag<'_>, is_empty: bool, record: &mut Record) -> Result<()> {
         record.begin_node();
         let mut text = std::mem::take(&mut self.text);
         if !self.xml.attribute_into(tag, "id", &mut text)? {
@@ -308,7 +314,7 @@ impl GexfReader {
             }
         }
         self.text = text;
-        if self.xml.has_attribute(tag, "pid") {
+        if tag.has_attribute("pid") {
             return Err(self.wrong(&rules::NESTED, "a node has a parent (pid)"));
         }
         if !is_empty {
@@ -317,7 +323,7 @@ impl GexfReader {
         self.apply_defaults(&mut record.nodes, true)
     }
 
-    fn edge(&mut self, tag: &BytesStart<'_>, is_empty: bool, record: &mut Record) -> Result<()> {
+    fn edge(&mut self, tag: &xml::Tag<'_>, is_empty: bool, record: &mut Record) -> Result<()> {
         record.begin_edge();
         let mut text = std::mem::take(&mut self.text);
         self.xml.required(tag, "source", &mut text)?;
@@ -330,11 +336,10 @@ impl GexfReader {
             }
         }
         if self.xml.attribute_into(tag, "weight", &mut text)? {
-            let mut slot = isomorph_records::Slot::default();
-            if !Kind::Float.put(&mut slot, &text) {
+            let slot = self.slot(&mut record.edges, false, "weight", Tag::Float)?;
+            if !Kind::Float.put(slot, &text) {
                 return Err(self.wrong(&rules::VALUE, format!("the weight {text:?} is not a number")));
             }
-            self.put(&mut record.edges, false, "weight", Tag::Float, &slot.text)?;
         }
         record.directed = match self.xml.attribute_into(tag, "type", &mut text)? {
             false => None,
@@ -359,7 +364,7 @@ impl GexfReader {
         }
     }
 
-    fn begin_graph(&mut self, tag: &BytesStart<'_>) -> Result<()> {
+    fn begin_graph(&mut self, tag: &xml::Tag<'_>) -> Result<()> {
         if std::mem::replace(&mut self.has_graph, true) {
             return Err(self.wrong(&rules::NESTED, "the file has a second graph"));
         }
@@ -465,8 +470,8 @@ impl Reader for GexfReader {
         }
     }
 
-    fn place(&self) -> Place {
-        self.xml.place()
+    fn offset(&self) -> u64 {
+        self.xml.offset()
     }
 
     fn head(&mut self) -> Head {

@@ -48,7 +48,12 @@ impl Lexer {
     }
 
     pub fn place(&self) -> Place {
-        self.place.clone().offset(self.before + self.at as u64)
+        self.place.clone().offset(self.offset())
+    }
+
+    /// Returns the number of bytes before the current position.
+    pub fn offset(&self) -> u64 {
+        self.before + self.at as u64
     }
 
     pub fn syntax(&self, message: impl Into<String>) -> Error {

@@ -1,6 +1,6 @@
 //! Reads nodes and edges one after another.
 
-use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_error::{Error, Findings, Result};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{Document, json};
 use isomorph_records::values::push_float;
@@ -189,11 +189,11 @@ impl GmlReader {
             out
         };
         // Only what this function joined ends in a blank.
-        let is_start = slot.tag == Tag::Text && slot.text == LIST_START;
-        let joined = match slot.text.strip_suffix("] ").filter(|_| slot.tag == Tag::Json) {
+        let is_start = slot.tag() == Tag::Text && slot.text() == LIST_START;
+        let joined = match slot.text().strip_suffix("] ").filter(|_| slot.tag() == Tag::Json) {
             Some(list) => format!("{list},{}] ", quoted(tag, text)),
             None if is_start => format!("[{}] ", quoted(tag, text)),
-            None => format!("[{},{}] ", quoted(slot.tag, &slot.text), quoted(tag, text)),
+            None => format!("[{},{}] ", quoted(slot.tag(), slot.text()), quoted(tag, text)),
         };
         if joined.len() > LONGEST {
             return Err(self.limit("a node or an edge is longer than 64 MiB"));
@@ -348,8 +348,8 @@ impl Reader for GmlReader {
         }
     }
 
-    fn place(&self) -> Place {
-        self.lexer.place()
+    fn offset(&self) -> u64 {
+        self.lexer.offset()
     }
 
     fn head(&mut self) -> Head {

@@ -1,6 +1,6 @@
 //! Reads nodes and edges one after another.
 
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Result};
 use isomorph_model::Document;
 use isomorph_model::json::{self, Members, Value};
 use isomorph_model::schema::DocumentBody;
@@ -203,35 +203,32 @@ impl Reader for JgfReader {
         self.start = self.json.offset();
         self.json.raw(&mut self.raw)?;
         let (inner, is_named) = (&mut self.inner, self.state == State::NodeMembers);
-        let read = match item {
-            Item::Node => {
-                record.begin_node();
-                if is_named {
-                    record.id.put(Tag::Text, &self.name);
-                }
-                self.members.read(&self.raw, |name, raw| match name {
-                    "id" if !is_named => put_id(&mut record.id, raw),
-                    "metadata" => put_metadata(inner, &mut record.nodes, OF_NODES, raw),
-                    _ => put_member(&mut record.nodes, name, raw),
-                })
+        let read = if item == Item::Node {
+            record.begin_node();
+            if is_named {
+                record.id.put(Tag::Text, &self.name);
             }
-            Item::Edge => {
-                record.begin_edge();
-                let directed = &mut record.directed;
-                self.members.read(&self.raw, |name, raw| match name {
-                    "source" => put_id(&mut record.source, raw),
-                    "target" => put_id(&mut record.target, raw),
-                    "directed" => match json::value(raw)? {
-                        Value::Bool(value) => {
-                            *directed = Some(value);
-                            Ok(())
-                        }
-                        _ => Err(Error::malformed("directed must be true or false")),
-                    },
-                    "metadata" => put_metadata(inner, &mut record.edges, OF_EDGES, raw),
-                    _ => put_member(&mut record.edges, name, raw),
-                })
-            }
+            self.members.read(&self.raw, |name, raw| match name {
+                "id" if !is_named => put_id(&mut record.id, raw),
+                "metadata" => put_metadata(inner, &mut record.nodes, OF_NODES, raw),
+                _ => put_member(&mut record.nodes, name, raw),
+            })
+        } else {
+            record.begin_edge();
+            let directed = &mut record.directed;
+            self.members.read(&self.raw, |name, raw| match name {
+                "source" => put_id(&mut record.source, raw),
+                "target" => put_id(&mut record.target, raw),
+                "directed" => match json::value(raw)? {
+                    Value::Bool(value) => {
+                        *directed = Some(value);
+                        Ok(())
+                    }
+                    _ => Err(Error::malformed("directed must be true or false")),
+                },
+                "metadata" => put_metadata(inner, &mut record.edges, OF_EDGES, raw),
+                _ => put_member(&mut record.edges, name, raw),
+            })
         };
         read.map_err(|error| match error.broken_rule() {
             Some(_) => error.at(self.json.place_at(self.start)),
@@ -240,8 +237,8 @@ impl Reader for JgfReader {
         Ok(Some(item))
     }
 
-    fn place(&self) -> Place {
-        self.json.place_at(self.start)
+    fn offset(&self) -> u64 {
+        self.start
     }
 
     fn head(&mut self) -> Head {

@@ -1,6 +1,6 @@
 //! Reads nodes and edges one after another.
 
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Result};
 use isomorph_model::Document;
 use isomorph_model::json::{self, Members, Value};
 use isomorph_model::schema::DocumentBody;
@@ -194,7 +194,7 @@ pub(crate) fn put_member(slots: &mut Slots, name: &str, raw: &str, counted: &mut
         return Err(Error::broken(&rules::LIMIT, "there are more than 10,000 different attributes"));
     };
     put(slot, raw)?;
-    counted.nulls += u64::from(slot.tag == Tag::Null);
+    counted.nulls += u64::from(slot.tag() == Tag::Null);
     Ok(())
 }
 
@@ -208,28 +208,25 @@ impl Reader for PairsReader {
         let items = self.json.raw(&mut self.raw)?;
         let mut counted = Counted::default();
         let vocabulary = self.vocabulary;
-        let read = match item {
-            Item::Node => {
-                record.begin_node();
-                self.members.read(&self.raw, |name, raw| {
-                    counted.members += 1;
-                    match name {
-                        "id" => put_id(&mut record.id, raw),
-                        _ => put_member(&mut record.nodes, name, raw, &mut counted),
-                    }
-                })
-            }
-            Item::Edge => {
-                record.begin_edge();
-                self.members.read(&self.raw, |name, raw| {
-                    counted.members += 1;
-                    match name {
-                        _ if name == vocabulary.source => put_id(&mut record.source, raw),
-                        _ if name == vocabulary.target => put_id(&mut record.target, raw),
-                        _ => put_member(&mut record.edges, name, raw, &mut counted),
-                    }
-                })
-            }
+        let read = if item == Item::Node {
+            record.begin_node();
+            self.members.read(&self.raw, |name, raw| {
+                counted.members += 1;
+                match name {
+                    "id" => put_id(&mut record.id, raw),
+                    _ => put_member(&mut record.nodes, name, raw, &mut counted),
+                }
+            })
+        } else {
+            record.begin_edge();
+            self.members.read(&self.raw, |name, raw| {
+                counted.members += 1;
+                match name {
+                    _ if name == vocabulary.source => put_id(&mut record.source, raw),
+                    _ if name == vocabulary.target => put_id(&mut record.target, raw),
+                    _ => put_member(&mut record.edges, name, raw, &mut counted),
+                }
+            })
         };
         read.map_err(|error| match error.broken_rule() {
             Some(_) => error.at(self.json.place_at(self.start)),
@@ -254,8 +251,8 @@ impl Reader for PairsReader {
         Ok(Some(item))
     }
 
-    fn place(&self) -> Place {
-        self.json.place_at(self.start)
+    fn offset(&self) -> u64 {
+        self.start
     }
 
     fn head(&mut self) -> Head {

@@ -1,66 +1,55 @@
-//! Checks of tags, references and characters, and the escapes of text.
+//! Checks of tags and references, and where attributes are.
 
-use isomorph_error::{Error, Kind, Result};
+use std::ops::Range;
+
 use quick_xml::events::{BytesRef, BytesStart};
-use quick_xml::name::{NamespaceResolver, ResolveResult};
+use quick_xml::name::{NamespaceResolver, QName, ResolveResult};
 
-/// Returns whether XML 1.0 does not allow a character (section 2.2).
-pub fn is_foreign(character: char) -> bool {
-    matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
+use super::text::{entity, first_foreign, is_foreign};
+
+/// An attribute of a tag: where its name and its value are.
+#[derive(Debug, Clone)]
+pub struct Attribute {
+    name: Range<usize>,
+    value: Range<usize>,
+    /// Whether the value is written as it is: ASCII without references and without blanks other than spaces.
+    is_plain: bool,
 }
 
-/// Returns the character of a predefined XML entity.
-pub fn entity(name: &str) -> Option<char> {
-    match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => None,
+impl Attribute {
+    /// Returns the name, with its prefix.
+    pub(crate) fn name<'t>(&self, tag: &'t [u8]) -> &'t [u8] {
+        tag.get(self.name.clone()).unwrap_or_default()
+    }
+
+    /// Appends the value.
+    ///
+    /// # Errors
+    /// Returns a message about the value.
+    pub(crate) fn push_value(&self, tag: &[u8], out: &mut String) -> Result<(), String> {
+        let value = tag.get(self.value.clone()).unwrap_or_default();
+        if self.is_plain {
+            out.push_str(std::str::from_utf8(value).map_err(|error| error.to_string())?);
+            return Ok(());
+        }
+        let blanks = value.iter().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r')).then(|| blanks_as_spaces(value));
+        let value = std::str::from_utf8(blanks.as_deref().unwrap_or(value)).map_err(|error| error.to_string())?;
+        out.push_str(&quick_xml::escape::unescape(value).map_err(|error| error.to_string())?);
+        Ok(())
     }
 }
 
-/// Checks that XML can represent a text.
-///
-/// # Errors
-/// Returns [`Kind::WouldLose`] if the text contains a character that XML 1.0 does not allow.
-pub fn check_text(text: &str) -> Result<()> {
-    match text.chars().find(|character| is_foreign(*character)) {
-        None => Ok(()),
-        Some(character) => {
-            let code = u32::from(character);
-            Err(Error::new(Kind::WouldLose, format!("XML does not allow the character U+{code:04X} in {text:?}")))
+/// Returns the value of an attribute with all blanks replaced by spaces (XML 1.0, section 3.3.3).
+fn blanks_as_spaces(value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len());
+    for (at, byte) in value.iter().enumerate() {
+        match byte {
+            b'\n' if at > 0 && value[at - 1] == b'\r' => {}
+            b'\t' | b'\n' | b'\r' => out.push(b' '),
+            _ => out.push(*byte),
         }
     }
-}
-
-/// Appends text; in attributes, blanks other than spaces are escaped, because readers replace them with spaces.
-///
-/// # Errors
-/// As [`check_text`].
-pub fn push_escaped(out: &mut String, text: &str, in_attribute: bool) -> Result<()> {
-    let is_plain = |byte: u8| {
-        !matches!(byte, b'&' | b'<' | b'>' | b'"') && (byte >= b' ' || byte == b'\n' && !in_attribute) && byte != 0xef
-    };
-    if text.bytes().all(is_plain) {
-        out.push_str(text);
-        return Ok(());
-    }
-    check_text(text)?;
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\r' => out.push_str("&#13;"),
-            '\n' if in_attribute => out.push_str("&#10;"),
-            '\t' if in_attribute => out.push_str("&#9;"),
-            _ => out.push(character),
-        }
-    }
-    Ok(())
+    out
 }
 
 /// Checks that a reference is to an XML character or a predefined entity.
@@ -76,56 +65,101 @@ pub fn check_reference(name: &BytesRef<'_>) -> std::result::Result<(), String> {
     }
 }
 
-/// Checks what the parser accepts: invalid names, attributes that are repeated or not separated, `<` in attributes,
-/// undeclared prefixes.
+/// Finds the attributes of a tag, and checks what the parser accepts: invalid names, attributes that are repeated or not separated, `<`
+/// in attributes, undeclared prefixes, characters that XML does not allow.
 ///
 /// # Errors
 /// Returns a message about the tag.
-pub fn check_tag(tag: &BytesStart<'_>, namespaces: &NamespaceResolver) -> std::result::Result<(), String> {
+pub fn check_tag(
+    tag: &BytesStart<'_>,
+    namespaces: &NamespaceResolver,
+    attributes: &mut Vec<Attribute>,
+) -> Result<(), String> {
+    attributes.clear();
     let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    let unknown = |prefix: &[u8]| Err(format!("the prefix {} is not declared", shown(prefix)));
     let name = tag.name();
+    let bytes: &[u8] = tag;
     if !is_name(name.into_inner()) {
         return Err(format!("{:?} is not an element name", shown(name.into_inner())));
     }
-    if let ResolveResult::Unknown(prefix) = namespaces.resolve_element(name).0 {
-        return Err(format!("the prefix {} is not declared", shown(&prefix)));
+    if name.into_inner().contains(&b':')
+        && let ResolveResult::Unknown(prefix) = namespaces.resolve_element(name).0
+    {
+        return unknown(&prefix);
     }
-    let mut names = Vec::new();
-    for attribute in tag.attributes().with_checks(false) {
-        let attribute = attribute.map_err(|error| error.to_string())?;
-        let key = attribute.key;
-        if !is_name(key.into_inner()) || attribute.value.contains(&b'<') {
-            return Err(format!("the attribute {:?} is not well-formed", shown(key.into_inner())));
+    let skip = |from: usize| from + bytes.iter().skip(from).take_while(|byte| is_blank(**byte)).count();
+    let mut end = name.into_inner().len();
+    loop {
+        let start = skip(end);
+        if start == bytes.len() {
+            break;
         }
-        if let ResolveResult::Unknown(prefix) = namespaces.resolve_attribute(key).0 {
-            return Err(format!("the prefix {} is not declared", shown(&prefix)));
+        if start == end {
+            return Err("there is no space between two attributes".to_owned());
         }
-        let value = attribute.unescape_value().map_err(|error| error.to_string())?;
-        if value.contains(is_foreign) {
-            return Err(format!("the attribute {:?} has a character that XML does not allow", shown(key.into_inner())));
+        let rest = bytes.get(start..).unwrap_or_default();
+        let length = rest.iter().position(|byte| *byte == b'=' || is_blank(*byte)).unwrap_or(rest.len());
+        let key = rest.get(..length).unwrap_or_default();
+        let malformed = || format!("the attribute {:?} is not well-formed", shown(key));
+        let equals = skip(start + length);
+        let opening = skip(equals + 1);
+        let quote = match (bytes.get(equals), bytes.get(opening)) {
+            (Some(b'='), Some(quote @ (b'"' | b'\''))) if is_name(key) => *quote,
+            _ => return Err(malformed()),
+        };
+        let value = bytes.get(opening + 1..).unwrap_or_default();
+        let value = memchr::memchr(quote, value).and_then(|at| value.get(..at)).ok_or_else(malformed)?;
+        if key.contains(&b':')
+            && let ResolveResult::Unknown(prefix) = namespaces.resolve_attribute(QName(key)).0
+        {
+            return unknown(&prefix);
         }
-        names.push(key.into_inner());
+        let is_plain = value.iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<'));
+        let value = opening + 1..opening + 1 + value.len();
+        end = value.end + 1;
+        let own = Attribute { name: start..start + length, value, is_plain };
+        if !is_plain {
+            check_value(bytes.get(own.value.clone()).unwrap_or_default()).map_err(|what| match what {
+                Some(message) => message,
+                None => malformed(),
+            })?;
+        }
+        attributes.push(own);
     }
+    match repeated(bytes, attributes) {
+        Some(twice) => Err(format!("the attribute {} occurs twice", shown(twice))),
+        None => Ok(()),
+    }
+}
+
+/// Checks the value of an attribute; the error is a message if there is more to say than that it is not well-formed.
+fn check_value(value: &[u8]) -> Result<(), Option<String>> {
+    if value.contains(&b'<') {
+        return Err(None);
+    }
+    let text = std::str::from_utf8(value).map_err(|error| Some(error.to_string()))?;
+    let text = quick_xml::escape::unescape(text).map_err(|error| Some(error.to_string()))?;
+    match first_foreign(&text) {
+        Some(_) => Err(Some("an attribute has a character that XML does not allow".to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// Returns a name that two attributes have.
+fn repeated<'t>(tag: &'t [u8], attributes: &[Attribute]) -> Option<&'t [u8]> {
+    if attributes.len() <= 8 {
+        let mut all = attributes.iter().enumerate();
+        let twice = all.find(|(at, own)| attributes.iter().take(*at).any(|other| other.name(tag) == own.name(tag)));
+        return twice.map(|(_, own)| own.name(tag));
+    }
+    let mut names: Vec<&[u8]> = attributes.iter().map(|own| own.name(tag)).collect();
     names.sort_unstable();
-    if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
-        return Err(format!("the attribute {} occurs twice", shown(twice[0])));
-    }
-    // The quotation mark that opened the attribute.
-    let mut open = None;
-    let mut bytes = tag.iter().peekable();
-    while let Some(byte) = bytes.next() {
-        match open {
-            None if matches!(byte, b'"' | b'\'') => open = Some(byte),
-            Some(mark) if byte == mark => {
-                open = None;
-                if bytes.peek().is_some_and(|next| !next.is_ascii_whitespace()) {
-                    return Err("there is no space between two attributes".to_owned());
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+    names.windows(2).find(|two| two[0] == two[1]).map(|two| two[0])
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 /// Returns whether bytes are a name; only ASCII characters are checked.

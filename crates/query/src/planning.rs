@@ -19,7 +19,6 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SQLOptions, SessionConfig};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast;
-use isomorph::dataset::Cancel;
 use isomorph::storage::Resources;
 use isomorph::{Error, Result};
 use tokio::runtime::Handle;
@@ -36,6 +35,7 @@ use crate::parameters::Parameters;
 use crate::parts::Divided;
 use crate::prepared::prepared;
 use crate::resolve::resolve;
+use crate::row_values::compare_values;
 use crate::spelling::respell;
 use crate::statement::{explained, parse, sql_of};
 use crate::subqueries;
@@ -55,10 +55,10 @@ pub(crate) struct Planning {
     pub question: String,
     pub parameters: Parameters,
     pub explain: bool,
-    /// Ends what is read for the plan.
-    pub cancel: Cancel,
     /// Into how many partitions work is divided, where other processes do it.
     pub elsewhere: Option<usize>,
+    /// Whether tables are joined by sorting both, on disk if memory is too small, and not by holding one of them.
+    pub sorts_joins: bool,
 }
 
 /// A plan of the engine.
@@ -81,9 +81,9 @@ impl Planning {
     /// # Errors
     /// As those of the engine's `query`.
     pub fn logical(&self, handle: &Handle) -> Result<Planned> {
-        let Planning { question, parameters, catalog, resources, cancel, .. } = self;
+        let Planning { question, parameters, catalog, resources, .. } = self;
         // Patterns are no SQL to the parser: tables of their matches take their places.
-        let taken = graph_table::take(question, parameters, catalog, resources, cancel)?;
+        let taken = graph_table::take(question, parameters, catalog, resources)?;
         let (question, catalog, used) = match &taken {
             Some(taken) => (&taken.question, &taken.catalog, taken.used.clone()),
             None => (question, catalog, BTreeSet::new()),
@@ -96,6 +96,7 @@ impl Planning {
         let labels = Labels::of(sql);
         respell(sql);
         subqueries::rewrite(sql)?;
+        compare_values(sql)?;
         let places = resolve(sql, catalog)?;
         let mut labels = labels.or_columns_of(sql);
         merge(sql, catalog)?;
@@ -143,7 +144,12 @@ impl Planning {
         if self.elsewhere.is_some() {
             config = config.with_extension(Arc::new(Divided));
         }
+        if self.sorts_joins {
+            // The engine sorts for joins only where it divides the work.
+            config = config.with_target_partitions(threads.max(2));
+        }
         let options = config.options_mut();
+        options.optimizer.prefer_hash_join = !self.sorts_joins;
         // Names have the spelling of what they match.
         options.sql_parser.enable_ident_normalization = false;
         options.sql_parser.map_string_types_to_utf8view = false;

@@ -131,10 +131,13 @@ impl Planning {
     }
 
     fn state(&self, catalog: &Arc<Catalog>) -> Result<SessionState> {
-        let threads = self.resources.threads.max(1);
+        // The engine sorts for joins only where it divides the work.
+        let threads = self.resources.threads.max(if self.sorts_joins { 2 } else { 1 });
         let limit = usize::try_from(self.resources.budget.limit() / 2).unwrap_or(usize::MAX);
         // Sorting fails where less than a quarter is kept for merging, see apache/datafusion#16979.
-        let reserved = (limit / 4).min(limit / (2 * threads)).min(MOST_RESERVED);
+        // Two tables are sorted for each join, at the same time.
+        let sorts = if self.sorts_joins { 8 } else { 2 };
+        let reserved = (limit / 4).min(limit / (sorts * threads)).min(MOST_RESERVED);
         let mut config = SessionConfig::new()
             .with_target_partitions(threads)
             .with_create_default_catalog_and_schema(false)
@@ -143,10 +146,6 @@ impl Planning {
             .with_sort_spill_reservation_bytes(reserved);
         if self.elsewhere.is_some() {
             config = config.with_extension(Arc::new(Divided));
-        }
-        if self.sorts_joins {
-            // The engine sorts for joins only where it divides the work.
-            config = config.with_target_partitions(threads.max(2));
         }
         let options = config.options_mut();
         options.optimizer.prefer_hash_join = !self.sorts_joins;

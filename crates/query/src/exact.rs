@@ -31,6 +31,7 @@ use crate::functions::{
     checked, first_operand, has_no_sign_of_zero, in_microseconds, in_nanoseconds, nearest_float, negated, rounded,
     whole, without_sign_of_zero,
 };
+use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
 
 /// The rule that replaces them.
@@ -300,13 +301,18 @@ fn ordered(sort: Sort, schema: &DFSchema) -> Sort {
     Sort { expr: zero(sort.expr, schema), ..sort }
 }
 
-/// A value that is cast to nanoseconds for a comparison, without that cast, if it is a date, a time or a text.
+/// A value that is cast to nanoseconds for a comparison, without that cast, if it is a date, a time or a literal without nanoseconds. What other texts say is
+/// not known: those that are too far away for nanoseconds are an error.
 fn coarse<'e>(value: &'e Expr, schema: &DFSchema) -> Option<(&'e Expr, DataType)> {
     let Expr::Cast(Cast { expr, field }) = value else { return None };
     let own = type_of(expr, schema)?;
     let is_near = match (field.data_type(), &own) {
         (DataType::Timestamp(TimeUnit::Nanosecond, to), DataType::Timestamp(_, from)) => to == from,
-        (DataType::Timestamp(TimeUnit::Nanosecond, None), own) => *own == DataType::Date32 || own.is_string(),
+        (DataType::Timestamp(TimeUnit::Nanosecond, None), DataType::Date32) => true,
+        (DataType::Timestamp(TimeUnit::Nanosecond, None), _) => match &**expr {
+            Expr::Literal(ScalarValue::Utf8(Some(text)), _) => digits_of_second(text) <= 6,
+            _ => false,
+        },
         _ => false,
     };
     is_near.then_some((expr, own))

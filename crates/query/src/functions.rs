@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, TimestampMicros
 use arrow_schema::{DECIMAL128_MAX_PRECISION, DataType, TimeUnit};
 use datafusion::arrow::compute::kernels::arity::try_binary;
 use datafusion::arrow::compute::kernels::numeric::{add, div, mul, neg, rem, sub};
-use datafusion::arrow::compute::{CastOptions, cast, cast_with_options};
+use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::utils::normalize_float_zero;
 use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err, plan_err};
@@ -288,7 +288,7 @@ pub(crate) fn in_nanoseconds(value: Expr) -> Expr {
     NANOSECONDS.call(vec![value])
 }
 
-/// A date, or a text of a time, in microseconds, for comparisons: an error for years that these do not have, and for texts with more digits.
+/// A date, or a text of a time, in microseconds, for comparisons: an error for years that these do not have.
 pub(crate) fn in_microseconds(value: Expr) -> Expr {
     MICROSECONDS.call(vec![value])
 }
@@ -477,17 +477,8 @@ fn microseconds(array: &ArrayRef) -> Result<ArrayRef> {
         });
         return Ok(Arc::new(times?));
     }
-    let texts = cast(array, &DataType::Utf8)?;
-    for text in texts.as_string::<i32>().iter().flatten() {
-        let digits = text.rsplit_once('.').map_or("", |(_, part)| part);
-        let digits = digits.bytes().take_while(u8::is_ascii_digit).skip(6);
-        if digits.into_iter().any(|digit| digit != b'0') {
-            let error = format!("the question cannot be answered: {text} is compared with a time of microseconds");
-            return Err(inside(Error::usage(error).hint("cast(x as timestamp(9))    nanoseconds")));
-        }
-    }
     let options = CastOptions { safe: false, ..CastOptions::default() };
-    Ok(cast_with_options(&texts, &to, &options)?)
+    Ok(cast_with_options(array, &to, &options)?)
 }
 
 #[cfg(test)]

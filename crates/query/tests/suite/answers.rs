@@ -403,17 +403,17 @@ fn planning_can_be_left() {
 #[test]
 fn joins_that_do_not_fit_into_memory_sort_both_sides() {
     let resources = isomorph::storage::Resources {
-        budget: isomorph::storage::Budget::new(24 << 20),
+        budget: isomorph::storage::Budget::new(48 << 20),
         ..crate::support::resources()
     };
     let mut engine = Engine::new(resources).unwrap();
     engine.add_graph("graph", std::sync::Arc::new(isomorph::open(&social()).unwrap())).unwrap();
     let side = |name: &str| {
         format!(
-            "(select value as k, value * 7 as v, cast(value as varchar) as t from generate_series(1, 300000)) {name}"
+            "(select value as k, value * 7 as v, cast(value as varchar) as t from generate_series(1, 1000000)) {name}"
         )
     };
     let question =
         format!("select count(*), sum(x.v + y.v) from {} join {} on x.k = y.k and x.t = y.t", side("x"), side("y"));
-    assert_eq!(rows(&engine, &question).unwrap(), ["300000|630002100000"]);
+    assert_eq!(rows(&engine, &question).unwrap(), ["1000000|7000007000000"]);
 }

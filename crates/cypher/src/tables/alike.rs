@@ -1,12 +1,11 @@
 //! Rows that look alike in some columns, so that one of them can stand for all.
 
-use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
 use std::hash::Hash;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
+use hashbrown::HashMap;
 
 /// Rows that are looked at before it is decided whether enough of them are alike.
 const FIRST: usize = 1024;
@@ -27,7 +26,7 @@ pub(super) struct Codes {
 
 /// Numbers what is new.
 struct Numbers<K> {
-    known: HashMap<K, u32, RandomState>,
+    known: HashMap<K, u32>,
 }
 
 impl<K: Hash + Eq> Numbers<K> {

@@ -1,9 +1,9 @@
 //! Keys of nodes, and their positions.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, StringArray};
+use hashbrown::HashMap;
 
 use crate::value::Value;
 
@@ -130,10 +130,10 @@ impl Positions {
         }
     }
 
-    /// Prepares for `count` integers between two of them: if they lie close together, they are found without hashing. Returns the bytes that this takes.
+    /// Prepares for `count` integers between two of them: if they lie close together, they are found without hashing, in less memory. Returns its bytes.
     pub(crate) fn expect(&mut self, least: i64, most: i64, count: usize) -> u64 {
         let span = most.checked_sub(least).and_then(|span| usize::try_from(span).ok()?.checked_add(1));
-        let Some(span) = span.filter(|span| self.dense.is_empty() && *span <= 4 * count + 1024) else { return 0 };
+        let Some(span) = span.filter(|span| self.dense.is_empty() && *span <= 12 * count + 1024) else { return 0 };
         (self.dense, self.least) = (vec![NONE; span], least);
         let before = std::mem::take(&mut self.found);
         for (key, position) in before {

@@ -9,6 +9,7 @@ use isomorph::formats::graphlake::GraphLake;
 use isomorph::model::schema::{Graph as Model, Owner};
 use isomorph::storage::Resources;
 use isomorph::{Dataset, Location, Result, Sampled, parse_condition};
+use isomorph_query::Engine;
 use pyo3::prelude::*;
 
 use crate::conversion::{Origin, converted, to_json};
@@ -29,6 +30,7 @@ struct Here {
     process: u32,
     graph: Arc<isomorph::Graph>,
     sampled: Option<Arc<Sampled>>,
+    engine: Option<Arc<Engine>>,
 }
 
 /// Which part of a graph is opened. Python passes all members.
@@ -89,7 +91,7 @@ impl Shared {
         let at = lake.filter(|lake| !lake.store().snapshots.is_empty()).map(|lake| lake.snapshot().version);
         let whole = Whole { at, format: opened.format_of_graph(), stored_as: opened.format };
         let graph = Arc::new(of_part(graph, part.as_ref(), watch)?);
-        let here = Here { process: std::process::id(), graph, sampled: None };
+        let here = Here { process: std::process::id(), graph, sampled: None, engine: None };
         Ok((Shared { location, options: pinned, resources, part, here: Mutex::new(Some(here)) }, whole))
     }
 
@@ -100,7 +102,8 @@ impl Shared {
         if found.process != process {
             let graph = isomorph::Graph::open(&self.location, &self.options, self.resources.clone())?;
             let graph = of_part(graph, self.part.as_ref(), &Silent)?;
-            let before = std::mem::replace(found, Here { process, graph: Arc::new(graph), sampled: None });
+            let before =
+                std::mem::replace(found, Here { process, graph: Arc::new(graph), sampled: None, engine: None });
             // What the parent's threads used is not touched here.
             std::mem::forget(before);
         }
@@ -123,6 +126,21 @@ impl Shared {
             here.sampled = Some(Arc::clone(&sampled));
         }
         Ok(sampled)
+    }
+
+    /// The engine of SQL, in this process. It keeps what it knows of the tables from one query to the next.
+    pub(crate) fn engine(&self) -> Result<Arc<Engine>> {
+        let here = self.here()?;
+        if let Some(engine) = here.engine {
+            return Ok(engine);
+        }
+        let mut engine = Engine::new(self.resources.clone())?;
+        engine.add_graph("graph", here.graph)?;
+        let engine = Arc::new(engine);
+        if let Some(here) = self.here.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            here.engine = Some(Arc::clone(&engine));
+        }
+        Ok(engine)
     }
 
     /// Memory, threads and temporary files.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use arrow_schema::SchemaRef;
 use isomorph::dataset::Cancel;
 use isomorph::{Error, Kind, Result};
-use isomorph_query::{Answer, Engine, Parameters};
+use isomorph_query::{Answer, Parameters};
 
 use crate::cut::Cut;
 use crate::graph::Shared;
@@ -27,15 +27,9 @@ impl Sql {
     pub(crate) fn new(graph: &Arc<Shared>, query: String, values: Vec<(String, String)>) -> Result<Sql> {
         let none = Parameters::new();
         let parameters = values.into_iter().fold(none, |all, (name, value)| all.with(name, value));
-        let schema = engine(graph)?.columns(&query, &parameters)?;
+        let schema = graph.engine()?.columns(&query, &parameters)?;
         Ok(Sql { graph: Arc::clone(graph), query, parameters, schema })
     }
-}
-
-fn engine(graph: &Arc<Shared>) -> Result<Engine> {
-    let mut engine = Engine::new(graph.resources().clone())?;
-    engine.add_graph("graph", graph.graph()?)?;
-    Ok(engine)
 }
 
 impl Rows for Sql {
@@ -52,7 +46,7 @@ impl Rows for Sql {
     }
 
     fn read(&self, shape: &Shape, cancel: &Cancel) -> Result<Box<dyn Reader>> {
-        let answer = engine(&self.graph)?.query(&self.query, &self.parameters)?;
+        let answer = self.graph.engine()?.query(&self.query, &self.parameters)?;
         let cut = Cut::new(answer.schema(), shape)?;
         Ok(Box::new(Running { answer: Some(answer), cut, cancel: cancel.clone(), process: std::process::id() }))
     }

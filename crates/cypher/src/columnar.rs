@@ -28,6 +28,8 @@ pub(crate) struct Shape<'p> {
     pub reads_ends: [bool; 2],
     /// Whether a row may stand for several matches.
     pub may_count: bool,
+    /// The properties that clauses after the pattern read of the element, and of the left and the right node of a relationship, if they read nothing else.
+    pub only: [Option<Vec<&'p Arc<str>>>; 3],
 }
 
 /// What an expression reads of an element.
@@ -78,18 +80,24 @@ impl<'p> Shape<'p> {
         if matching::begins_with_look_up(pattern, graph) {
             return None;
         }
-        let reads = |slot: Slot| {
-            rest.iter().any(|clause| match clause {
-                Clause::Unwind { list: expr, .. } | Clause::Filter(expr) => expr.slots().contains(&slot),
+        // Whether each expression of these clauses that may read a slot is one of those that `fits` is true for.
+        let all = |slot: Slot, fits: &mut dyn FnMut(&'p Expr) -> bool| {
+            rest.iter().all(|clause| match clause {
+                Clause::Unwind { list: expr, .. } | Clause::Filter(expr) => fits(expr),
                 Clause::Project(one) => {
                     let counted = |one: &&Aggregate| !is_count_of(one, slot);
                     let arguments = one.aggregates.iter().filter(counted).flat_map(|one| &one.arguments);
-                    one.plain_exprs().chain(arguments).any(|expr| expr.slots().contains(&slot))
-                        || one.kept.contains(&slot)
+                    one.plain_exprs().chain(arguments).all(&mut *fits) && !one.kept.contains(&slot)
                 }
-                Clause::Match { .. } => true,
+                Clause::Match { .. } => false,
             })
         };
+        let reads = |slot: Slot| !all(slot, &mut |expr| !expr.slots().contains(&slot));
+        let only = |slot: Slot| {
+            let mut names = Vec::new();
+            all(slot, &mut |expr| only_properties(expr, slot, &mut names)).then_some(names)
+        };
+        let end = |at: usize| pattern.nodes.get(at).and_then(|node| only(node.slot));
         let reads_ends = match pattern.relationships.first() {
             Some(_) => [0, 1].map(|at| pattern.nodes.get(at).is_none_or(|node| reads(node.slot))),
             None => [false; 2],
@@ -108,6 +116,7 @@ impl<'p> Shape<'p> {
             reads_element: later,
             reads_ends,
             may_count,
+            only: [only(element), end(0), end(1)],
         })
     }
 }
@@ -155,6 +164,27 @@ pub(crate) fn may_read<'p>(expr: &'p Expr, element: Slot, read: &mut Read<'p>) -
         }
     }
     Some(())
+}
+
+/// Whether an expression reads nothing of the element in `slot` but properties, whose names are added.
+pub(crate) fn only_properties<'p>(expr: &'p Expr, slot: Slot, names: &mut Vec<&'p Arc<str>>) -> bool {
+    match expr {
+        Expr::Slot(own) => *own != slot,
+        Expr::Property(base, name) if matches!(**base, Expr::Slot(own) if own == slot) => {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+            true
+        }
+        Expr::PatternExists(_) | Expr::PatternComprehension { .. } | Expr::Subquery(..) => {
+            !expr.slots().contains(&slot)
+        }
+        _ => {
+            let mut fits = true;
+            expr.each_child(&mut |one| fits = fits && only_properties(one, slot, names));
+            fits
+        }
+    }
 }
 
 /// The same for the projection that follows the pattern.

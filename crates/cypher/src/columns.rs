@@ -6,7 +6,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray,
     Time64NanosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray,
 };
-use arrow_schema::{Field, Schema};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 use isomorph::storage::Budget;
 use isomorph::{Error, Kind, Result};
@@ -22,7 +22,7 @@ const EXACT: i64 = 1 << 53;
 
 /// The type of a column: that of all its values, or else text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(crate) enum Shape {
     Empty,
     Bool,
     Int,
@@ -35,6 +35,8 @@ enum Shape {
     /// Times of day with an offset, and durations.
     Plain,
     Json,
+    /// Not known before the rows: a text, which is JSON for lists, maps, nodes, relationships and paths.
+    Any,
 }
 
 /// All rows as a batch with a column for each name: the columns of the query `text`. Values of one type have that type, integers
@@ -60,7 +62,10 @@ pub fn rows_as_columns(
     let (mut fields, mut columns) = (Vec::new(), Vec::new());
     for (at, name) in names.iter().enumerate() {
         let values: Vec<&Value> = all.iter().filter_map(|row| row.get(at)).collect();
-        let column = column(&values, graph)?;
+        let shape = shape(&values);
+        // Microseconds where they are enough: they reach further.
+        let is_fine = values.iter().filter_map(|value| moment(value)).any(|time| !is_of_micros(&time));
+        let column = column(&values, shape, if is_fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond }, graph)?;
         fields.push(Field::new(name, column.data_type().clone(), true));
         columns.push(column);
     }
@@ -69,11 +74,24 @@ pub fn rows_as_columns(
         .map_err(|error| Error::new(Kind::Malformed, error.to_string()))
 }
 
-fn column(values: &[&Value], graph: &dyn PropertyGraph) -> Result<ArrayRef> {
+/// The type of values.
+fn shape(values: &[&Value]) -> Shape {
     let known = values.iter().filter(|value| !value.is_null());
     let shape = known.fold(Shape::Empty, |shape, value| both(shape, shape_of(value)));
-    let is_exact = |value: &&Value| !matches!(value, Value::Int(int) if int.unsigned_abs() > EXACT.unsigned_abs());
-    let shape = if shape == Shape::Float && !values.iter().all(is_exact) { Shape::Json } else { shape };
+    if shape == Shape::Float && !values.iter().all(|value| is_exact(value)) { Shape::Json } else { shape }
+}
+
+/// Whether a value is a float without rounding, if it is a number.
+fn is_exact(value: &Value) -> bool {
+    !matches!(value, Value::Int(int) if int.unsigned_abs() > EXACT.unsigned_abs())
+}
+
+fn is_of_micros(time: &NaiveDateTime) -> bool {
+    time.and_utc().timestamp_subsec_nanos() % 1000 == 0
+}
+
+/// A column of a type that all values have. Times have this unit.
+fn column(values: &[&Value], shape: Shape, unit: TimeUnit, graph: &dyn PropertyGraph) -> Result<ArrayRef> {
     let moments = || values.iter().map(|value| moment(value));
     Ok(match shape {
         Shape::Bool => Arc::new(BooleanArray::from_iter(values.iter().map(|value| match value {
@@ -102,8 +120,7 @@ fn column(values: &[&Value], graph: &dyn PropertyGraph) -> Result<ArrayRef> {
         }))),
         Shape::Moment | Shape::Instant => {
             let zone = (shape == Shape::Instant).then_some("UTC");
-            // Microseconds where they are enough: they reach further.
-            if moments().flatten().all(|time| time.and_utc().timestamp_subsec_nanos() % 1000 == 0) {
+            if unit == TimeUnit::Microsecond {
                 let times = moments().map(|time| time.map(|time| time.and_utc().timestamp_micros()));
                 Arc::new(TimestampMicrosecondArray::from_iter(times).with_timezone_opt(zone))
             } else {
@@ -121,7 +138,76 @@ fn column(values: &[&Value], graph: &dyn PropertyGraph) -> Result<ArrayRef> {
         Shape::Json => {
             texts(values, |value| Ok(to_json(value, graph).map_err(|fault| fault.into_error(""))?.to_string()))?
         }
+        Shape::Any => texts(values, |value| match value {
+            Value::List(_) | Value::Map(_) | Value::Node(_) | Value::Relationship(_) | Value::Path(_) => {
+                Ok(to_json(value, graph).map_err(|fault| fault.into_error(""))?.to_string())
+            }
+            value => to_text(value, graph).map_err(|fault| fault.into_error("")),
+        })?,
     })
+}
+
+/// Columns whose types are known before the rows.
+#[derive(Debug, Clone)]
+pub struct Columns {
+    shapes: Vec<(Shape, TimeUnit)>,
+    schema: SchemaRef,
+}
+
+impl Columns {
+    pub(crate) fn new(names: &[String], shapes: Vec<(Shape, TimeUnit)>) -> Self {
+        let field = |(name, (shape, unit)): (&String, &(Shape, TimeUnit))| {
+            let data_type = match shape {
+                Shape::Bool => DataType::Boolean,
+                Shape::Int => DataType::Int64,
+                Shape::Float => DataType::Float64,
+                Shape::Date => DataType::Date32,
+                Shape::Time => DataType::Time64(TimeUnit::Nanosecond),
+                Shape::Moment => DataType::Timestamp(*unit, None),
+                Shape::Instant => DataType::Timestamp(*unit, Some("UTC".into())),
+                Shape::Empty | Shape::Text | Shape::Plain | Shape::Json | Shape::Any => DataType::Utf8,
+            };
+            Field::new(name, data_type, true)
+        };
+        let fields: Vec<Field> = names.iter().zip(&shapes).map(field).collect();
+        Columns { schema: Arc::new(Schema::new(fields)), shapes }
+    }
+
+    /// Names and types.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Rows as a batch of these columns.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for a value of another type than its column, which properties have if their files hold other values than declared, and for an
+    /// integer of more than 53 bits beside floats; [`Kind::TooLarge`] for times beyond the years of 64-bit timestamps.
+    pub fn batch(&self, rows: &[Vec<Value>], graph: &dyn PropertyGraph) -> Result<RecordBatch> {
+        let mut columns = Vec::with_capacity(self.shapes.len());
+        for (at, ((shape, unit), field)) in self.shapes.iter().zip(self.schema.fields()).enumerate() {
+            let values: Vec<&Value> = rows.iter().filter_map(|row| row.get(at)).collect();
+            for value in values.iter().filter(|value| !value.is_null()) {
+                let fits = match shape {
+                    Shape::Json | Shape::Any => true,
+                    Shape::Float => both(shape_of(value), Shape::Float) == Shape::Float && is_exact(value),
+                    Shape::Moment | Shape::Instant if *unit != TimeUnit::Nanosecond => {
+                        shape_of(value) == *shape && moment(value).is_some_and(|time| is_of_micros(&time))
+                    }
+                    shape => shape_of(value) == *shape,
+                };
+                if !fits {
+                    let text = to_text(value, graph).map_err(|fault| fault.into_error(""))?;
+                    let error = format!("column {} of type {} has the value {text}", field.name(), field.data_type());
+                    return Err(Error::unsupported(error).hint("toString(…), toFloat(…)    a value of one type"));
+                }
+            }
+            columns.push(column(&values, *shape, *unit, graph)?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+            .map_err(|error| Error::new(Kind::Malformed, error.to_string()))
+    }
 }
 
 fn texts(values: &[&Value], text: impl Fn(&Value) -> Result<String>) -> Result<ArrayRef> {
@@ -148,7 +234,7 @@ fn moment(value: &Value) -> Option<NaiveDateTime> {
     }
 }
 
-fn shape_of(value: &Value) -> Shape {
+pub(crate) fn shape_of(value: &Value) -> Shape {
     match value {
         Value::Null => Shape::Empty,
         Value::Bool(_) => Shape::Bool,
@@ -164,8 +250,10 @@ fn shape_of(value: &Value) -> Shape {
     }
 }
 
-fn both(left: Shape, right: Shape) -> Shape {
+/// The type of columns that have values of two types.
+pub(crate) fn both(left: Shape, right: Shape) -> Shape {
     match (left, right) {
+        (Shape::Any, _) | (_, Shape::Any) => Shape::Any,
         (Shape::Empty, shape) | (shape, Shape::Empty) => shape,
         (left, right) if left == right => left,
         (Shape::Int | Shape::Float, Shape::Int | Shape::Float) => Shape::Float,

@@ -17,13 +17,14 @@ mod operators;
 mod plan;
 mod query;
 mod respelled;
+mod shapes;
 mod shortest;
 mod sort;
 mod tables;
 mod temporal;
 mod value;
 
-pub use columns::rows_as_columns;
+pub use columns::{Columns, rows_as_columns};
 pub use fault::{Class, Fault, Result};
 pub use graph::{Direction, Nodes, PropertyGraph};
 pub use json::{to_json, to_text, value_of_json};

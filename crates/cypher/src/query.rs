@@ -27,7 +27,7 @@ const STACK: usize = 1 << 28;
 /// A query that was checked.
 #[derive(Debug)]
 pub struct Query {
-    plan: Plan,
+    pub(crate) plan: Plan,
     names: Names,
 }
 

@@ -139,7 +139,7 @@ impl AggregateUDFImpl for Exactly {
                     let inner = self.inner.accumulator(args)?;
                     Ok(Box::new(OfValues { inner, evaluate: sum_of, parameter: 0.0, data_type }))
                 }
-                false => Ok(Box::new(WholeSum { data_type, sum: 0, count: 0 })),
+                false => Ok(Box::new(WholeSum::new(data_type))),
             };
         }
         if self.is_wide(args.expr_fields.first()) {
@@ -148,7 +148,9 @@ impl AggregateUDFImpl for Exactly {
                     let inner = self.inner.accumulator(args)?;
                     Ok(Box::new(OfValues { inner, evaluate: mean_of, parameter: 0.0, data_type }))
                 }
-                false => Ok(Box::new(DecimalMean::new(args.expr_fields.first(), data_type))),
+                false => {
+                    Ok(Box::new(DecimalMean::new(args.expr_fields.first().map(|field| field.data_type()), data_type)))
+                }
             };
         }
         match part(&args).filter(|_| self.kind == Kind::Percentile && !args.is_distinct) {

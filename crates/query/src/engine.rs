@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use datafusion::physical_plan::execute_stream;
-use isomorph::dataset::Cancel;
 use isomorph::formats::flat::PlainTable;
 use isomorph::storage::Resources;
 use isomorph::{Graph, Location, Result};
@@ -14,6 +13,7 @@ use crate::catalog::{Catalog, Entry, GraphSchema};
 use crate::direct::{self, Direct};
 use crate::errors::of_engine;
 use crate::file::FileTable;
+use crate::large_joins::{holds_tables, or_sorted};
 use crate::parameters::Parameters;
 use crate::planning::{Planning, Runnable};
 use crate::workers::Workers;
@@ -164,8 +164,8 @@ impl Engine {
             question: question.to_owned(),
             parameters: parameters.clone(),
             explain,
-            cancel: Cancel::new(),
             elsewhere: None,
+            sorts_joins: false,
         }
     }
 
@@ -186,11 +186,14 @@ impl Engine {
 
     fn run(&self, planning: Planning, go_on: &mut dyn FnMut() -> Result<()>) -> Result<Answer> {
         let handle = self.workers.handle().clone();
-        let cancel = planning.cancel.clone();
-        let planned = self.workers.do_while(move || planning.physical(&handle), go_on);
-        let Runnable { state, plan, labels } = planned.inspect_err(|_| cancel.cancel())?;
+        let again = Planning { sorts_joins: true, ..planning.clone() };
+        let Runnable { state, plan, labels } = self.workers.do_while(move || planning.physical(&handle), go_on)?;
         let _inside = self.workers.handle().enter();
-        let stream = execute_stream(plan, state.task_ctx()).map_err(of_engine)?;
+        let holds = holds_tables(&plan);
+        let mut stream = execute_stream(plan, state.task_ctx()).map_err(of_engine)?;
+        if holds {
+            stream = or_sorted(stream, again, self.workers.handle());
+        }
         Ok(Answer::new(&self.workers, stream, &labels))
     }
 }

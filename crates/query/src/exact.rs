@@ -7,11 +7,11 @@
 //! | decimals cast to fewer digits after the point, and compared with a constant | compares the digits that are lost | rounded first |
 //! | arithmetic of decimals | more digits than the type has | an error |
 //! | `-0.0` as a key of joins, lists, windows, orders and distinct aggregates, in `case x when`, `nullif` and rows | differs from `0.0` | zeros have no sign |
-//! | dates and times compared with nanoseconds | an error for years before 1678 and after 2262 | compares |
+//! | dates, times and texts of times compared with each other | in nanoseconds: an error for years before 1678 and after 2262 | compares, in microseconds where these are enough |
 //! | decimals cast to floats | a float that may not be the nearest | the nearest |
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::expr::{
@@ -28,9 +28,10 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::doubles::nearest;
 use crate::functions::{
-    checked, first_operand, has_no_sign_of_zero, in_nanoseconds, nearest_float, negated, rounded, whole,
-    without_sign_of_zero,
+    checked, first_operand, has_no_sign_of_zero, in_microseconds, in_nanoseconds, nearest_float, negated, rounded,
+    whole, without_sign_of_zero,
 };
+use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
 
 /// The rule that replaces them.
@@ -61,6 +62,11 @@ fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         LogicalPlan::Join(mut join) => {
             for (left, right) in &mut join.on {
+                let sides = two_moments(left.clone(), right.clone(), &schema);
+                if [&*left, &*right] != [&sides[0], &sides[1]] {
+                    [*left, *right] = sides;
+                    join.join_constraint = JoinConstraint::On;
+                }
                 let is_float = is_float(left, &schema) || is_float(right, &schema);
                 if is_float {
                     for side in [left, right] {
@@ -109,11 +115,25 @@ fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             Err(expr) => no(Expr::TryCast(TryCast { expr: Box::new(expr), field })),
         },
         Expr::Between(Between { expr, negated, low, high }) => {
-            let [expr, low, high] = [*expr, *low, *high].map(|one| moment(one, schema));
+            if is_mixed(&[&expr, &low, &high], schema) {
+                let low = binary(expr.as_ref().clone(), Operator::GtEq, *low, schema)?.data;
+                let both = low.and(binary(*expr, Operator::LtEq, *high, schema)?.data);
+                return yes(if negated { Expr::Not(both.into()) } else { both });
+            }
+            let mut all = moments(vec![*expr, *low, *high], schema).into_iter();
+            let [Some(expr), Some(low), Some(high)] = [all.next(), all.next(), all.next()] else {
+                return internal_err!("between without bounds");
+            };
             yes(Expr::Between(Between { expr: expr.into(), negated, low: low.into(), high: high.into() }))
         }
         Expr::InList(InList { expr, list, negated }) => {
-            let mut all: Vec<Expr> = std::iter::once(*expr).chain(list).map(|one| moment(one, schema)).collect();
+            if is_mixed(&std::iter::once(&*expr).chain(&list).collect::<Vec<_>>(), schema) {
+                let equal = |one| Ok(binary(expr.as_ref().clone(), Operator::Eq, one, schema)?.data);
+                let any = list.into_iter().map(equal).collect::<Result<Vec<_>>>()?.into_iter().reduce(Expr::or);
+                let any = any.unwrap_or_else(|| Expr::Literal(ScalarValue::Boolean(Some(false)), None));
+                return yes(if negated { Expr::Not(any.into()) } else { any });
+            }
+            let mut all = moments(std::iter::once(*expr).chain(list).collect(), schema);
             if is_float(&all[0], schema) && all[1..].iter().any(may_be_zero) {
                 all = all.into_iter().map(|one| zero(one, schema)).collect();
             }
@@ -227,7 +247,7 @@ fn binary(left: Expr, op: Operator, right: Expr, schema: &DFSchema) -> Result<Tr
     if !is_comparison {
         return Ok(Transformed::no(of(left, right)));
     }
-    let [left, right] = [left, right].map(|side| moment(side, schema));
+    let [left, right] = two_moments(left, right, schema);
     // Rows are compared field by field.
     let [left, right] = [left, right].map(|side| match side {
         Expr::ScalarFunction(ScalarFunction { func, args })
@@ -281,17 +301,59 @@ fn ordered(sort: Sort, schema: &DFSchema) -> Sort {
     Sort { expr: zero(sort.expr, schema), ..sort }
 }
 
-/// A date or time that is cast to nanoseconds for a comparison.
-fn moment(value: Expr, schema: &DFSchema) -> Expr {
-    match value {
-        Expr::Cast(Cast { expr, field }) => {
-            let is_near = match (field.data_type(), type_of(&expr, schema)) {
-                (DataType::Timestamp(TimeUnit::Nanosecond, None), Some(DataType::Date32)) => true,
-                (DataType::Timestamp(TimeUnit::Nanosecond, to), Some(DataType::Timestamp(_, from))) => *to == from,
-                _ => false,
-            };
-            if is_near { in_nanoseconds(*expr) } else { Expr::Cast(Cast { expr, field }) }
-        }
-        other => other,
+/// A value that is cast to nanoseconds for a comparison, without that cast, if it is a date, a time or a literal without nanoseconds. What other texts say is
+/// not known: those that are too far away for nanoseconds are an error.
+fn coarse<'e>(value: &'e Expr, schema: &DFSchema) -> Option<(&'e Expr, DataType)> {
+    let Expr::Cast(Cast { expr, field }) = value else { return None };
+    let own = type_of(expr, schema)?;
+    let is_near = match (field.data_type(), &own) {
+        (DataType::Timestamp(TimeUnit::Nanosecond, to), DataType::Timestamp(_, from)) => to == from,
+        (DataType::Timestamp(TimeUnit::Nanosecond, None), DataType::Date32) => true,
+        (DataType::Timestamp(TimeUnit::Nanosecond, None), _) => match &**expr {
+            Expr::Literal(ScalarValue::Utf8(Some(text)), _) => digits_of_second(text) <= 6,
+            _ => false,
+        },
+        _ => false,
+    };
+    is_near.then_some((expr, own))
+}
+
+/// Whether of more than two values that are compared some have nanoseconds, and others may be too far away for them: these are compared in pairs.
+fn is_mixed(all: &[&Expr], schema: &DFSchema) -> bool {
+    let count = all.iter().filter(|one| coarse(one, schema).is_some()).count();
+    count > 0 && all.iter().any(|one| coarse(one, schema).is_none() && !is_null(one))
+}
+
+fn is_null(one: &Expr) -> bool {
+    match one {
+        Expr::Literal(value, _) => value.is_null(),
+        Expr::Cast(Cast { expr, .. }) => matches!(&**expr, Expr::Literal(value, _) if value.is_null()),
+        _ => false,
     }
+}
+
+fn two_moments(left: Expr, right: Expr, schema: &DFSchema) -> [Expr; 2] {
+    let mut both = moments(vec![left, right], schema).into_iter();
+    [both.next().unwrap_or_default(), both.next().unwrap_or_default()]
+}
+
+/// Values that are compared with each other. If none of them has nanoseconds, microseconds are enough, and reach further.
+fn moments(all: Vec<Expr>, schema: &DFSchema) -> Vec<Expr> {
+    let are_coarse = all.iter().all(|one| is_null(one) || coarse(one, schema).is_some());
+    let one = |one: Expr| match coarse(&one, schema) {
+        None => one,
+        Some((inner, own)) => match own {
+            DataType::Timestamp(TimeUnit::Microsecond, _) if are_coarse => inner.clone(),
+            DataType::Timestamp(_, zone) if are_coarse => {
+                let to = DataType::Timestamp(TimeUnit::Microsecond, zone);
+                Expr::Cast(Cast::new(Box::new(inner.clone()), to))
+            }
+            _ if are_coarse => in_microseconds(inner.clone()),
+            // What is too far away becomes the first or last nanosecond: before or after all others.
+            DataType::Date32 | DataType::Timestamp(..) => in_nanoseconds(inner.clone()),
+            _ => one,
+        },
+    };
+    let has_moments = all.iter().any(|one| coarse(one, schema).is_some());
+    if has_moments { all.into_iter().map(one).collect() } else { all }
 }

@@ -12,16 +12,19 @@ use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, TimestampMicros
 use arrow_schema::{DECIMAL128_MAX_PRECISION, DataType, TimeUnit};
 use datafusion::arrow::compute::kernels::arity::try_binary;
 use datafusion::arrow::compute::kernels::numeric::{add, div, mul, neg, rem, sub};
+use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::utils::normalize_float_zero;
-use datafusion::common::{Result, ScalarValue, internal_err, plan_err};
+use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err, plan_err};
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::physical_expr_common::datum::apply;
+use isomorph::Error;
 
 use crate::doubles::nearest;
+use crate::errors::inside;
 use crate::sums::{has_digits, too_long};
 
 /// What a function does.
@@ -33,6 +36,8 @@ enum Does {
     Zero,
     /// A date or time in nanoseconds; those that are too far away become the first or last one. For comparisons.
     Nanoseconds,
+    /// A date, or a text of a time, in microseconds. For comparisons.
+    Microseconds,
     /// The float that is nearest to a decimal.
     Nearest,
     /// The begin of the year, month … of a date, as a time.
@@ -65,6 +70,7 @@ function! {
     NEGATE = Negate of 1;
     ZERO = Zero of 1;
     NANOSECONDS = Nanoseconds of 1;
+    MICROSECONDS = Microseconds of 1;
     NEAREST = Nearest of 1;
     BEGIN = Begin of 2;
     WHOLE = Whole of 1;
@@ -139,8 +145,8 @@ pub(crate) fn chain_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
 
 /// The functions whose names say all that they do.
 #[cfg(feature = "distributed")]
-pub(crate) fn all() -> [Arc<ScalarUDF>; 5] {
-    [&NEGATE, &ZERO, &NANOSECONDS, &NEAREST, &BEGIN].map(|function| Arc::clone(function))
+pub(crate) fn all() -> [Arc<ScalarUDF>; 7] {
+    [&NEGATE, &ZERO, &NANOSECONDS, &MICROSECONDS, &NEAREST, &BEGIN, &WHOLE].map(|function| Arc::clone(function))
 }
 
 /// The first operand of such a chain of integers, which has its type.
@@ -282,6 +288,11 @@ pub(crate) fn in_nanoseconds(value: Expr) -> Expr {
     NANOSECONDS.call(vec![value])
 }
 
+/// A date, or a text of a time, in microseconds, for comparisons: an error for years that these do not have.
+pub(crate) fn in_microseconds(value: Expr) -> Expr {
+    MICROSECONDS.call(vec![value])
+}
+
 /// A decimal as a float.
 pub(crate) fn nearest_float(value: Expr) -> Expr {
     NEAREST.call(vec![value])
@@ -298,6 +309,7 @@ impl ScalarUDFImpl for Function {
             Does::Negate => "checked_negate",
             Does::Zero => "without_sign_of_zero",
             Does::Nanoseconds => "in_nanoseconds",
+            Does::Microseconds => "in_microseconds",
             Does::Nearest => "nearest_float",
             Does::Begin => "begin_of_date",
             Does::Whole => "nearest_integer",
@@ -316,7 +328,7 @@ impl ScalarUDFImpl for Function {
             }
             (Does::Nanoseconds, _) => DataType::Timestamp(TimeUnit::Nanosecond, None),
             (Does::Nearest, _) => DataType::Float64,
-            (Does::Begin, _) => DataType::Timestamp(TimeUnit::Microsecond, None),
+            (Does::Begin | Does::Microseconds, _) => DataType::Timestamp(TimeUnit::Microsecond, None),
             (Does::Rounded(to), Some(DataType::Decimal128(digits, from))) => {
                 // A digit more, as 9.9 becomes 10.
                 let left = i16::from(*digits) - i16::from(*from) + i16::from(to) + 1;
@@ -333,6 +345,7 @@ impl ScalarUDFImpl for Function {
             (Does::Negate, [value]) => each(value, &|array| Ok(neg(array.as_ref())?)),
             (Does::Zero, [value]) => each(value, &|array| Ok(normalize_float_zero(array))),
             (Does::Nanoseconds, [value]) => each(value, &nanoseconds),
+            (Does::Microseconds, [value]) => each(value, &microseconds),
             (Does::Nearest, [value]) => each(value, &|array| match array.data_type() {
                 DataType::Decimal128(_, scale) => {
                     let scale = *scale;
@@ -450,6 +463,22 @@ fn nanoseconds(array: &ArrayRef) -> Result<ArrayRef> {
         DataType::Timestamp(_, Some(zone)) => Arc::new(times.with_timezone(Arc::clone(zone))),
         _ => Arc::new(times),
     })
+}
+
+fn microseconds(array: &ArrayRef) -> Result<ArrayRef> {
+    const DAY: i64 = 86_400_000_000;
+    let to = DataType::Timestamp(TimeUnit::Microsecond, None);
+    if let Some(days) = array.as_primitive_opt::<Date32Type>() {
+        let times = days.try_unary::<_, TimestampMicrosecondType, DataFusionError>(|days| {
+            let time = i64::from(days).checked_mul(DAY);
+            time.ok_or_else(|| {
+                inside(Error::usage("the question cannot be answered: a date is beyond the years of timestamps"))
+            })
+        });
+        return Ok(Arc::new(times?));
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(cast_with_options(array, &to, &options)?)
 }
 
 #[cfg(test)]

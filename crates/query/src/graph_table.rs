@@ -1,32 +1,24 @@
 //! `GRAPH_TABLE (g MATCH … WHERE … COLUMNS (…))` of SQL/PGQ.
 //!
 //! Each one is taken out of the question before it is parsed, becomes `MATCH … WHERE … RETURN …`, and is answered as openCypher is; a table
-//! of its rows takes its place. The rows are found while the question is planned, and are held within the budget: only they tell the types of
-//! the columns.
+//! of its rows takes its place: `matched`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
-use datafusion::common::Statistics;
-use datafusion::common::stats::Precision;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Whitespace};
-use futures::StreamExt;
-use isomorph::dataset::Cancel;
 use isomorph::error::Place;
-use isomorph::storage::{Reservation, Resources};
-use isomorph::{Error, Predicate, Result, did_you_mean};
-use isomorph_cypher::{Options, Query, TableGraph, Value, rows_as_columns};
+use isomorph::storage::Resources;
+use isomorph::{Error, Result, did_you_mean};
+use isomorph_cypher::{Query, Value};
 
 use crate::catalog::{Catalog, Entry, FILES, GraphSchema};
-use crate::columns::Column;
 use crate::dialect::Questions;
+use crate::matched::MatchedRows;
 use crate::names::{Match, find};
 use crate::parameters::Parameters;
-use crate::parts::{Part, Rows, Wanted};
 
 /// What the tables are called in the rewritten question.
 const NAME: &str = "_graph_table_";
@@ -40,7 +32,7 @@ pub(crate) struct Taken {
     pub used: BTreeSet<String>,
 }
 
-/// Answers the `GRAPH_TABLE`s of a question; nothing if it has none.
+/// Takes the `GRAPH_TABLE`s out of a question; nothing if it has none.
 ///
 /// # Errors
 /// [`isomorph::Kind::Usage`] with the place for what is none, and for names that the graph does not have; errors of the pattern and of reading.
@@ -49,7 +41,6 @@ pub(crate) fn take(
     parameters: &Parameters,
     catalog: &Arc<Catalog>,
     resources: &Resources,
-    cancel: &Cancel,
 ) -> Result<Option<Taken>> {
     if !question.to_ascii_lowercase().contains("graph_table") {
         return Ok(None);
@@ -68,7 +59,7 @@ pub(crate) fn take(
         number += 1;
         let name = format!("{NAME}{number}");
         let used = &mut taken.used;
-        let rows = parsed.rows(parameters, catalog, resources, cancel, used).map_err(|error| at(error, &place))?;
+        let rows = parsed.rows(parameters, catalog, resources, &place, used).map_err(|error| at(error, &place))?;
         let mut files = taken.catalog.files.clone();
         files.push(Entry { name: name.clone(), other: None, rows: Arc::new(rows) });
         taken.catalog = Arc::new(Catalog { graphs: catalog.graphs.clone(), files });
@@ -91,7 +82,8 @@ fn place(token: &TokenWithSpan) -> Place {
     Place::file("the question").line(line).in_field(format!("column {column}"))
 }
 
-fn at(error: Error, place: &Place) -> Error {
+/// An error with the place of the `GRAPH_TABLE`, if it is one of its query.
+pub(crate) fn at(error: Error, place: &Place) -> Error {
     let is_of_query = error.place().file.is_none() || error.place().file.as_deref() == Some("the query");
     if is_of_query { error.at(place.clone()) } else { error }
 }
@@ -218,17 +210,16 @@ impl Parsed {
         Ok(Parsed { graph, is_quoted, query, parameters: parameters.collect() })
     }
 
-    /// The rows.
+    /// Its table.
     fn rows(
         &self,
         parameters: &Parameters,
         catalog: &Catalog,
         resources: &Resources,
-        cancel: &Cancel,
+        place: &Place,
         used: &mut BTreeSet<String>,
     ) -> Result<MatchedRows> {
         let graph = self.graph(catalog)?.graph();
-        let dataset = graph.dataset()?;
         let mut values = BTreeMap::new();
         for name in &self.parameters {
             let value = parameters.value(name).ok_or_else(|| {
@@ -239,16 +230,10 @@ impl Parsed {
             used.insert(name.clone());
         }
         let query = Query::of_graph_table(&self.query, &values).map_err(|fault| fault.into_error(&self.query))?;
-        if let Some(unknown) = query.names().unknown(dataset.source().graph()).into_iter().next() {
+        if let Some(unknown) = query.names().unknown(graph.dataset()?.source().graph()).into_iter().next() {
             return Err(Error::usage(format!("GRAPH_TABLE: {unknown}")));
         }
-        let budget = &resources.budget;
-        let tables = TableGraph::new(dataset, budget, cancel.clone())?.with_threads(resources.threads);
-        let options = Options { parameters: values, cancel: cancel.clone(), ..Options::new(budget.clone()) };
-        let rows = query.run(&tables, &options).map_err(|fault| fault.into_error(&self.query))?;
-        let batch = rows_as_columns(rows, query.columns(), &self.query, &tables, budget)?;
-        let memory = budget.reserve(batch.get_array_memory_size() as u64);
-        Ok(MatchedRows { _memory: memory.map_err(|error| error.hint("--memory"))?, batch })
+        MatchedRows::new(graph, query, &self.query, values, resources, place)
     }
 
     fn graph<'c>(&self, catalog: &'c Catalog) -> Result<&'c GraphSchema> {
@@ -381,47 +366,6 @@ fn column(tokens: &[TokenWithSpan], query: &mut String, seen: &mut Vec<String>) 
     }
     query.push_str(&format!(" AS `{}`", name.replace('`', "``")));
     Ok(())
-}
-
-/// The rows of a `GRAPH_TABLE`.
-struct MatchedRows {
-    batch: RecordBatch,
-    _memory: Reservation,
-}
-
-impl std::fmt::Debug for MatchedRows {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MatchedRows").field("rows", &self.batch.num_rows()).finish_non_exhaustive()
-    }
-}
-
-impl Rows for MatchedRows {
-    fn schema(&self) -> &SchemaRef {
-        self.batch.schema_ref()
-    }
-
-    fn column(&self, _: &str) -> Option<Column> {
-        None
-    }
-
-    fn statistics(&self) -> Statistics {
-        let rows = Precision::Exact(self.batch.num_rows());
-        Statistics { num_rows: rows, ..Statistics::new_unknown(self.batch.schema_ref()) }
-    }
-
-    fn fraction(&self, _: &Predicate) -> f64 {
-        1.0
-    }
-
-    fn parts(&self, wanted: &Wanted) -> Result<Vec<Part>> {
-        let batch = self.batch.project(&wanted.columns).map_err(|error| Error::usage(error.to_string()))?;
-        let rows = wanted.limit.unwrap_or(usize::MAX).min(batch.num_rows());
-        Ok(vec![futures::stream::iter([Ok(batch.slice(0, rows))]).boxed()])
-    }
-
-    fn way(&self, _: &Wanted) -> String {
-        "matches of a pattern".to_owned()
-    }
 }
 
 #[cfg(test)]

@@ -3,29 +3,28 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::{DataType, FieldRef};
+use arrow_schema::DataType;
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::Accumulator;
 
-use crate::sums::{DIGITS, added, has_digits, integers, too_long};
+use crate::sums::{DIGITS, WholeSum, has_digits, too_long};
 
 /// A mean of decimals.
 #[derive(Debug)]
 pub(crate) struct DecimalMean {
     scale: i8,
     data_type: DataType,
-    sum: i128,
-    count: u64,
+    sum: WholeSum,
 }
 
 impl DecimalMean {
     /// The mean of no values of the type of `argument`.
-    pub fn new(argument: Option<&FieldRef>, data_type: DataType) -> Self {
-        let scale = match argument.map(|field| field.data_type()) {
+    pub fn new(argument: Option<&DataType>, data_type: DataType) -> Self {
+        let scale = match argument {
             Some(DataType::Decimal128(_, scale)) => *scale,
             _ => 0,
         };
-        DecimalMean { scale, data_type, sum: 0, count: 0 }
+        DecimalMean { scale, data_type, sum: WholeSum::new(DataType::Decimal128(DIGITS, 0)) }
     }
 }
 
@@ -43,21 +42,11 @@ fn mean(sum: i128, count: u64, scale: i8, data_type: &DataType) -> Result<Scalar
 
 impl Accumulator for DecimalMean {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let [values] = values else { return internal_err!("a mean of {} columns", values.len()) };
-        integers(values, |_, value| {
-            self.sum = added(self.sum, value)?;
-            self.count += 1;
-            Ok(())
-        })
+        self.sum.update_batch(values)
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let [values] = values else { return internal_err!("a mean of {} columns", values.len()) };
-        integers(values, |_, value| {
-            self.sum = self.sum.checked_sub(value).ok_or_else(too_long)?;
-            self.count = self.count.saturating_sub(1);
-            Ok(())
-        })
+        self.sum.retract_batch(values)
     }
 
     fn supports_retract_batch(&self) -> bool {
@@ -69,19 +58,18 @@ impl Accumulator for DecimalMean {
         let Some(counts) = counts.as_primitive_opt::<UInt64Type>() else {
             return internal_err!("a number of {}", counts.data_type());
         };
-        self.count = counts.iter().flatten().fold(self.count, u64::saturating_add);
-        integers(sums, |_, sum| {
-            self.sum = added(self.sum, sum)?;
-            Ok(())
-        })
+        let count = counts.iter().flatten().fold(self.sum.count, u64::saturating_add);
+        self.sum.update_batch(std::slice::from_ref(sums))?;
+        self.sum.count = count;
+        Ok(())
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![ScalarValue::UInt64(Some(self.count)), ScalarValue::Decimal128(Some(self.sum), DIGITS, 0)])
+        Ok(vec![ScalarValue::UInt64(Some(self.sum.count)), ScalarValue::Decimal128(Some(self.sum.sum), DIGITS, 0)])
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        mean(self.sum, self.count, self.scale, &self.data_type)
+        mean(self.sum.sum, self.sum.count, self.scale, &self.data_type)
     }
 
     fn size(&self) -> usize {
@@ -91,14 +79,7 @@ impl Accumulator for DecimalMean {
 
 /// The mean of different decimals.
 pub(crate) fn mean_of(values: &ArrayRef, _: f64, data_type: &DataType) -> Result<ScalarValue> {
-    let DataType::Decimal128(_, scale) = values.data_type() else {
-        return internal_err!("a mean of {}", values.data_type());
-    };
-    let (mut sum, mut count) = (0, 0);
-    integers(values, |_, value| {
-        sum = added(sum, value)?;
-        count += 1;
-        Ok(())
-    })?;
-    mean(sum, count, *scale, data_type)
+    let mut mean = DecimalMean::new(Some(values.data_type()), data_type.clone());
+    mean.update_batch(std::slice::from_ref(values))?;
+    mean.evaluate()
 }

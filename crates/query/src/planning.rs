@@ -19,7 +19,6 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SQLOptions, SessionConfig};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast;
-use isomorph::dataset::Cancel;
 use isomorph::storage::Resources;
 use isomorph::{Error, Result};
 use tokio::runtime::Handle;
@@ -36,6 +35,7 @@ use crate::parameters::Parameters;
 use crate::parts::Divided;
 use crate::prepared::prepared;
 use crate::resolve::resolve;
+use crate::row_values::compare_values;
 use crate::spelling::respell;
 use crate::statement::{explained, parse, sql_of};
 use crate::subqueries;
@@ -55,10 +55,10 @@ pub(crate) struct Planning {
     pub question: String,
     pub parameters: Parameters,
     pub explain: bool,
-    /// Ends what is read for the plan.
-    pub cancel: Cancel,
     /// Into how many partitions work is divided, where other processes do it.
     pub elsewhere: Option<usize>,
+    /// Whether tables are joined by sorting both, on disk if memory is too small, and not by holding one of them.
+    pub sorts_joins: bool,
 }
 
 /// A plan of the engine.
@@ -81,9 +81,9 @@ impl Planning {
     /// # Errors
     /// As those of the engine's `query`.
     pub fn logical(&self, handle: &Handle) -> Result<Planned> {
-        let Planning { question, parameters, catalog, resources, cancel, .. } = self;
+        let Planning { question, parameters, catalog, resources, .. } = self;
         // Patterns are no SQL to the parser: tables of their matches take their places.
-        let taken = graph_table::take(question, parameters, catalog, resources, cancel)?;
+        let taken = graph_table::take(question, parameters, catalog, resources)?;
         let (question, catalog, used) = match &taken {
             Some(taken) => (&taken.question, &taken.catalog, taken.used.clone()),
             None => (question, catalog, BTreeSet::new()),
@@ -96,6 +96,7 @@ impl Planning {
         let labels = Labels::of(sql);
         respell(sql);
         subqueries::rewrite(sql)?;
+        compare_values(sql)?;
         let places = resolve(sql, catalog)?;
         let mut labels = labels.or_columns_of(sql);
         merge(sql, catalog)?;
@@ -130,10 +131,13 @@ impl Planning {
     }
 
     fn state(&self, catalog: &Arc<Catalog>) -> Result<SessionState> {
-        let threads = self.resources.threads.max(1);
+        // The engine sorts for joins only where it divides the work.
+        let threads = self.resources.threads.max(if self.sorts_joins { 2 } else { 1 });
         let limit = usize::try_from(self.resources.budget.limit() / 2).unwrap_or(usize::MAX);
         // Sorting fails where less than a quarter is kept for merging, see apache/datafusion#16979.
-        let reserved = (limit / 4).min(limit / (2 * threads)).min(MOST_RESERVED);
+        // Two tables are sorted for each join, at the same time.
+        let sorts = if self.sorts_joins { 8 } else { 2 };
+        let reserved = (limit / 4).min(limit / (sorts * threads)).min(MOST_RESERVED);
         let mut config = SessionConfig::new()
             .with_target_partitions(threads)
             .with_create_default_catalog_and_schema(false)
@@ -144,6 +148,7 @@ impl Planning {
             config = config.with_extension(Arc::new(Divided));
         }
         let options = config.options_mut();
+        options.optimizer.prefer_hash_join = !self.sorts_joins;
         // Names have the spelling of what they match.
         options.sql_parser.enable_ident_normalization = false;
         options.sql_parser.map_string_types_to_utf8view = false;

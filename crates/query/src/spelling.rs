@@ -136,11 +136,15 @@ fn is_zero(text: &str) -> bool {
     text.contains('.') && text.bytes().all(|byte| matches!(byte, b'0' | b'.' | b'_'))
 }
 
+/// How many digits after the point a time has.
+pub(crate) fn digits_of_second(text: &str) -> usize {
+    text.rsplit_once('.').map_or(0, |(_, part)| part.bytes().take_while(u8::is_ascii_digit).count())
+}
+
 /// A time with more digits than microseconds have.
 fn in_nanoseconds(text: &str, data_type: &mut DataType) {
-    let digits = text.rsplit_once('.').map_or(0, |(_, part)| part.bytes().take_while(u8::is_ascii_digit).count());
     if let DataType::Timestamp(digits_of_type @ None, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) = data_type
-        && digits > 6
+        && digits_of_second(text) > 6
     {
         *digits_of_type = Some(9);
     }

@@ -85,12 +85,17 @@ fn decimals(sums: impl Iterator<Item = Option<i128>>) -> Result<ArrayRef> {
 /// A sum of integers.
 #[derive(Debug)]
 pub(crate) struct WholeSum {
-    pub data_type: DataType,
+    data_type: DataType,
     pub sum: i128,
     pub count: u64,
 }
 
 impl WholeSum {
+    /// The sum of no values.
+    pub fn new(data_type: DataType) -> Self {
+        WholeSum { data_type, sum: 0, count: 0 }
+    }
+
     fn value(&self) -> Option<i128> {
         (self.count > 0).then_some(self.sum)
     }
@@ -260,12 +265,9 @@ impl Accumulator for OfValues {
 
 /// The sum of different integers.
 pub(crate) fn sum_of(values: &ArrayRef, _: f64, data_type: &DataType) -> Result<ScalarValue> {
-    let mut sum = None;
-    integers(values, |_, value| {
-        sum = Some(added(sum.unwrap_or_default(), value)?);
-        Ok(())
-    })?;
-    scalar(sum, data_type)
+    let mut sum = WholeSum::new(data_type.clone());
+    sum.update_batch(std::slice::from_ref(values))?;
+    sum.evaluate()
 }
 
 /// The value below which the part `at` of the values is, between two values if it is between them.

@@ -30,7 +30,8 @@ pub(crate) fn constants(expression: &mut Expression) {
     }
 }
 
-fn is_large(literal: &Literal) -> bool {
+/// Whether a literal is an integer beyond 64 bits.
+pub(crate) fn is_large(literal: &Literal) -> bool {
     is_integer(literal.datatype().as_str()) && literal.value().parse::<i64>().is_err() && is_number(literal.value())
 }
 

@@ -16,6 +16,7 @@ mod patterns;
 mod question;
 mod run;
 mod stack;
+mod sums;
 mod term;
 mod update;
 mod visit;

@@ -5,14 +5,15 @@ use std::thread;
 use std::time::Duration;
 
 use isomorph::error::{Error, Kind, Result};
-use spareval::{CancellationToken, QueryEvaluationError, QueryEvaluator};
+use spareval::{CancellationToken, QueryEvaluationError};
 
 use crate::answer::Answer;
 use crate::columnar::{Columnar, refusal};
 use crate::dataset::Face;
 use crate::index::TripleIndex;
-use crate::question::{Question, largest_join, pattern_of};
+use crate::question::{Question, largest_join, pattern_of, pattern_of_mut};
 use crate::stack::on_large_stack;
+use crate::sums;
 
 /// Triple patterns that are brought into an order. The time for that grows with the fourth power of their number (0.7
 /// seconds for 60, 12 for 120), so more of them are joined as they are written.
@@ -83,11 +84,13 @@ impl Question {
         token: &CancellationToken,
         take: impl FnOnce(Answer<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut evaluator = QueryEvaluator::new().with_cancellation_token(token.clone());
+        let mut evaluator = sums::evaluator(token);
         if largest_join(pattern_of(&self.query)) > MOST_ORDERED {
             evaluator = evaluator.without_optimizations();
         }
-        let results = evaluator.prepare(&self.query).execute(Face(graph)).map_err(|error| failure(error, timeout))?;
+        let mut query = self.query.clone();
+        sums::replace(pattern_of_mut(&mut query));
+        let results = evaluator.prepare(&query).execute(Face(graph)).map_err(|error| failure(error, timeout))?;
         take(Answer::new(results, timeout))
     }
 }

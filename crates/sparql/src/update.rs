@@ -22,6 +22,7 @@ use crate::patterns::Wanted;
 use crate::question::{QuestionOptions, check_pattern, check_text, parser, syntax};
 use crate::run::{failure, with_timeout};
 use crate::stack::on_large_stack;
+use crate::sums;
 use crate::term::{self, Adding};
 
 /// How often an update that reads is repeated because another writer was faster.
@@ -110,7 +111,7 @@ impl Update {
         with_timeout(timeout, &token, || {
             on_large_stack(|| {
                 let mut state = State::new(graph, budget)?;
-                let evaluator = QueryEvaluator::new().with_cancellation_token(token.clone());
+                let evaluator = sums::evaluator(&token);
                 for operation in &self.update.operations {
                     state.operation(operation, &self.update, &evaluator, timeout)?;
                 }
@@ -277,12 +278,14 @@ impl State {
             GraphUpdateOperation::DeleteData { data } => data.iter().try_for_each(|quad| self.delete(&deleted(quad))),
             GraphUpdateOperation::DeleteInsert { delete, insert, using, pattern } => {
                 self.settle()?;
+                let mut pattern = pattern.clone();
+                sums::replace(&mut pattern);
                 let prepared = evaluator.prepare_delete_insert(
                     delete.clone(),
                     insert.clone(),
                     update.base_iri.clone(),
                     using.clone(),
-                    pattern,
+                    &pattern,
                 );
                 // The pattern sees the graph as it was before the operation, and deletes come before inserts.
                 let (mut deletes, mut inserts) = (Vec::new(), Vec::new());

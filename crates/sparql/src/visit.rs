@@ -56,59 +56,83 @@ pub(crate) fn parts_mut(expression: &mut Expression) -> (Vec<&mut Expression>, O
     (inside, None)
 }
 
+/// A part of a pattern.
+enum Part<'p> {
+    Expression(&'p mut Expression),
+    Aggregate(&'p mut AggregateExpression),
+}
+
 /// Calls `change` with every expression of a pattern, those inside of others too, before what is inside of them.
 pub(crate) fn each_expression(pattern: &mut GraphPattern, change: &mut dyn FnMut(&mut Expression)) {
+    each_part(pattern, &mut |part| {
+        if let Part::Expression(expression) = part {
+            change(expression);
+        }
+    });
+}
+
+/// Calls `change` with every aggregate of a pattern, also of patterns inside of expressions.
+pub(crate) fn each_aggregate(pattern: &mut GraphPattern, change: &mut dyn FnMut(&mut AggregateExpression)) {
+    each_part(pattern, &mut |part| {
+        if let Part::Aggregate(aggregate) = part {
+            change(aggregate);
+        }
+    });
+}
+
+fn each_part(pattern: &mut GraphPattern, change: &mut dyn FnMut(Part<'_>)) {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => {}
         GraphPattern::Join { left, right }
         | GraphPattern::Union { left, right }
         | GraphPattern::Minus { left, right }
         | GraphPattern::Lateral { left, right } => {
-            each_expression(left, change);
-            each_expression(right, change);
+            each_part(left, change);
+            each_part(right, change);
         }
         GraphPattern::LeftJoin { left, right, expression } => {
-            each_expression(left, change);
-            each_expression(right, change);
+            each_part(left, change);
+            each_part(right, change);
             expression.iter_mut().for_each(|expression| in_expression(expression, change));
         }
         GraphPattern::Filter { expr, inner } => {
             in_expression(expr, change);
-            each_expression(inner, change);
+            each_part(inner, change);
         }
         GraphPattern::Extend { inner, expression, .. } => {
             in_expression(expression, change);
-            each_expression(inner, change);
+            each_part(inner, change);
         }
         GraphPattern::OrderBy { inner, expression } => {
             for key in expression {
                 let (OrderExpression::Asc(key) | OrderExpression::Desc(key)) = key;
                 in_expression(key, change);
             }
-            each_expression(inner, change);
+            each_part(inner, change);
         }
         GraphPattern::Group { inner, aggregates, .. } => {
             for (_, aggregate) in aggregates {
+                change(Part::Aggregate(aggregate));
                 if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
                     in_expression(expr, change);
                 }
             }
-            each_expression(inner, change);
+            each_part(inner, change);
         }
         GraphPattern::Graph { inner, .. }
         | GraphPattern::Service { inner, .. }
         | GraphPattern::Project { inner, .. }
         | GraphPattern::Distinct { inner }
         | GraphPattern::Reduced { inner }
-        | GraphPattern::Slice { inner, .. } => each_expression(inner, change),
+        | GraphPattern::Slice { inner, .. } => each_part(inner, change),
     }
 }
 
-fn in_expression(expression: &mut Expression, change: &mut dyn FnMut(&mut Expression)) {
-    change(expression);
+fn in_expression(expression: &mut Expression, change: &mut dyn FnMut(Part<'_>)) {
+    change(Part::Expression(expression));
     let (inside, pattern) = parts_mut(expression);
     inside.into_iter().for_each(|one| in_expression(one, change));
     if let Some(pattern) = pattern {
-        each_expression(pattern, change);
+        each_part(pattern, change);
     }
 }

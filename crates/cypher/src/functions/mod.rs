@@ -144,6 +144,13 @@ pub(crate) fn by_name(name: &str) -> Option<(Function, usize, usize, Returns)> {
     ALL.iter().find(|one| one.0 == name).map(|(_, function, least, most, returns)| (*function, *least, *most, *returns))
 }
 
+impl Function {
+    /// What it returns.
+    pub(crate) fn returns(self) -> Returns {
+        ALL.iter().find(|one| one.1 == self).map_or(Returns::Any, |one| one.4)
+    }
+}
+
 /// The names of all functions.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|one| one.0)

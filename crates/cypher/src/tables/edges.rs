@@ -384,6 +384,11 @@ impl EdgeTable {
         }
     }
 
+    /// Columns of properties, the key included, with whether their cells hold several.
+    pub(super) fn declared(&self) -> &[(String, bool)] {
+        &self.properties
+    }
+
     pub(crate) fn is_directed(&self, position: usize) -> bool {
         self.edges.get(position).is_none_or(|edge| edge.is_directed)
     }

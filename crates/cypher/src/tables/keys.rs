@@ -1,9 +1,9 @@
 //! Keys of nodes, and their positions.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, StringArray};
+use hashbrown::HashMap;
 
 use crate::value::Value;
 
@@ -62,12 +62,19 @@ pub(crate) fn column(keys: &[Key]) -> ArrayRef {
 /// Positions by key, in the order in which keys were seen.
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
-    found: HashMap<Key, usize>,
     keys: Vec<Key>,
+    /// Integers that lie close together, from the least one on: their positions.
+    dense: Vec<u32>,
+    least: i64,
+    /// All other keys.
+    found: HashMap<Key, usize>,
 }
 
 /// Bytes of a key here, about.
 pub(crate) const KEY_BYTES: u64 = 72;
+
+/// No position.
+const NONE: u32 = u32::MAX;
 
 impl Positions {
     pub(crate) fn len(&self) -> usize {
@@ -82,18 +89,80 @@ impl Positions {
         self.keys.get(position)
     }
 
+    fn place(&self, key: i64) -> Option<usize> {
+        usize::try_from(key.checked_sub(self.least)?).ok()
+    }
+
+    /// The position of an integer.
+    pub(crate) fn of_int(&self, key: i64) -> Option<usize> {
+        match self.place(key).and_then(|at| self.dense.get(at)) {
+            Some(position) if *position != NONE => Some(*position as usize),
+            _ => self.found.get(&Key::Int(key)).copied(),
+        }
+    }
+
     pub(crate) fn get(&self, key: &Key) -> Option<usize> {
-        self.found.get(key).copied()
+        match key {
+            Key::Int(int) => self.of_int(*int),
+            Key::Text(_) => self.found.get(key).copied(),
+        }
     }
 
     /// The position of a key, and whether it is new.
     pub(crate) fn add(&mut self, key: Key) -> (usize, bool) {
-        if let Some(position) = self.found.get(&key) {
-            return (*position, false);
+        if let Some(position) = self.get(&key) {
+            return (position, false);
         }
         let position = self.keys.len();
         self.keys.push(key.clone());
-        self.found.insert(key, position);
+        self.remember(key, position);
         (position, true)
+    }
+
+    fn remember(&mut self, key: Key, position: usize) {
+        if let Key::Int(int) = key
+            && let Ok(number) = u32::try_from(position)
+            && let Some(place) = self.place(int).and_then(|at| self.dense.get_mut(at))
+        {
+            *place = number;
+        } else {
+            self.found.insert(key, position);
+        }
+    }
+
+    /// Prepares for `count` integers between two of them: if they lie close together, they are found without hashing, in less memory. Returns its bytes.
+    pub(crate) fn expect(&mut self, least: i64, most: i64, count: usize) -> u64 {
+        let span = most.checked_sub(least).and_then(|span| usize::try_from(span).ok()?.checked_add(1));
+        let Some(span) = span.filter(|span| self.dense.is_empty() && *span <= 12 * count + 1024) else { return 0 };
+        (self.dense, self.least) = (vec![NONE; span], least);
+        let before = std::mem::take(&mut self.found);
+        for (key, position) in before {
+            self.remember(key, position);
+        }
+        4 * span as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_the_positions_in_which_they_were_seen() {
+        let mut positions = Positions::default();
+        let text = || Key::Text("7".into());
+        assert_eq!(positions.add(Key::Int(7)), (0, true));
+        assert_eq!(positions.add(text()), (1, true));
+        assert_eq!(positions.expect(-2, 9, 5), 48);
+        // Only once.
+        assert_eq!(positions.expect(-2, 9, 5), 0);
+        for (at, key) in [-2, 3, 9, 10, i64::MIN, i64::MAX].into_iter().enumerate() {
+            assert_eq!(positions.add(Key::Int(key)), (at + 2, true));
+            assert_eq!(positions.add(Key::Int(key)), (at + 2, false));
+        }
+        assert_eq!([positions.of_int(7), positions.of_int(8), positions.of_int(-3)], [Some(0), None, None]);
+        assert_eq!((positions.get(&text()), positions.len()), (Some(1), 8));
+        assert_eq!(Positions::default().expect(0, 1 << 40, 2), 0);
+        assert_eq!(Positions::default().expect(i64::MIN, i64::MAX, 2), 0);
     }
 }

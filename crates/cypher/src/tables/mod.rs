@@ -4,8 +4,10 @@
 //! column, if a query goes over all nodes; or by look-ups of keys, for all nodes of a step together, if it starts from few. Hyperedges
 //! and groups are not visible.
 
+mod alike;
 mod batch;
 mod cells;
+mod column;
 mod edges;
 mod ends;
 mod expand;
@@ -15,18 +17,22 @@ mod keys;
 mod nodes;
 mod pass;
 mod reading;
+mod unordered;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use arrow_schema::DataType;
 use isomorph::dataset::{Cancel, Dataset, KIND, Role, Table, TableKind};
 use isomorph::error::index;
 use isomorph::model;
 use isomorph::storage::{Budget, Reservation};
 use isomorph::{Error, Kind, Result};
 
+use crate::columnar::holds_for_type;
 use crate::graph::{Direction, Nodes, PropertyGraph};
+use crate::plan::Labels;
 use crate::value::{Map, Node, Relationship, Value};
 use batch::InBatch;
 use edges::EdgeTable;
@@ -106,6 +112,47 @@ impl<'d> TableGraph<'d> {
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
+    }
+
+    /// Calls `each` with the type of the column of a property, in each table whose nodes may have these labels, or whose edges may have one of `types`; with
+    /// nothing where it may be in a column that holds several.
+    pub(crate) fn property_types(
+        &self,
+        types: Option<&[Arc<str>]>,
+        labels: &[&Labels],
+        name: &str,
+        each: &mut dyn FnMut(Option<&DataType>),
+    ) {
+        let mut column = |table: &str, key: Option<&str>, properties: &[(String, bool)]| {
+            let own = properties.iter().find(|(own, is_bag)| own == name && !is_bag);
+            let has_bags = properties.iter().any(|(_, is_bag)| *is_bag);
+            if own.is_none() && key != Some(name) {
+                if has_bags {
+                    each(None);
+                }
+                return;
+            }
+            let schema = self.scans.dataset.table(table).map(|table| Arc::clone(table.schema()));
+            let field = schema.as_ref().ok().and_then(|schema| schema.field_with_name(name).ok());
+            // Cells of other kinds are not what their type says.
+            each(field.filter(|field| !field.metadata().contains_key(KIND)).map(|field| field.data_type()));
+        };
+        match types {
+            Some(types) => {
+                for table in self.edges.iter().map(RefCell::borrow).filter(|table| table.may_have(types)) {
+                    column(table.table_name(), None, table.declared());
+                }
+            }
+            None => {
+                for table in self.nodes.iter().map(RefCell::borrow) {
+                    let fits =
+                        |labels: &&Labels| holds_for_type(labels, table.name(), table.has_labels()) != Some(false);
+                    if labels.iter().all(fits) {
+                        column(table.table_name(), table.key_name(), table.declared());
+                    }
+                }
+            }
+        }
     }
 
     fn node_table(&self, node: Node) -> Result<(&RefCell<NodeTable>, usize)> {

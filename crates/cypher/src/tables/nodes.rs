@@ -3,13 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use isomorph::Result;
 use isomorph::dataset::{Role, Table};
 use isomorph::error::index;
 use isomorph::model::{NodeType, Way};
 
+use super::alike::{Alike, Codes, alike};
 use super::batch::Element;
+use super::column::Column;
 use super::filter::Columns;
 use super::keys::{KEY_BYTES, Key, Positions, column};
 use super::{Kept, Scans, cells};
@@ -36,8 +40,8 @@ pub(crate) struct NodeTable {
     no_rows: HashSet<usize>,
     /// How many keys were looked up.
     finds: u64,
-    /// Values by column and position, of whole columns.
-    columns: HashMap<String, Vec<Value>>,
+    /// Columns that were read whole.
+    columns: HashMap<String, Column>,
     /// All values of single nodes.
     single: HashMap<usize, HashMap<String, Kept>>,
 }
@@ -74,6 +78,11 @@ impl NodeTable {
 
     pub(super) fn key_column(&self) -> &str {
         &self.key_column
+    }
+
+    /// Columns of properties, with whether their cells hold several.
+    pub(super) fn declared(&self) -> &[(String, bool)] {
+        &self.properties
     }
 
     /// The keys, by position.
@@ -150,6 +159,11 @@ impl NodeTable {
         Ok(position)
     }
 
+    /// The position of the node with an integer as its key, if it is known.
+    pub(super) fn position(&self, key: i64) -> Option<usize> {
+        self.positions.of_int(key)
+    }
+
     /// Reads all keys. Nodes that edges mentioned before keep their positions.
     pub(crate) fn read_all(&mut self, scans: &Scans<'_>) -> Result<()> {
         if self.whole.is_some() {
@@ -157,12 +171,25 @@ impl NodeTable {
         }
         let mut no_rows: HashSet<usize> = (0..self.positions.len()).collect();
         let scan = scans.dataset.scan(&self.table)?.columns([self.key_column.as_str()]).cancel(scans.cancel.clone());
+        // How far integers lie apart is known when all are read.
+        let mut all: Vec<ArrayRef> = Vec::new();
         for batch in scan.batches()? {
             let batch = batch?;
             let keys = cells::of(&batch, 0)?;
             scans.grow(KEY_BYTES * batch.num_rows() as u64)?;
-            for row in 0..batch.num_rows() {
-                no_rows.remove(&self.positions.add(cells::key(keys, row)?).0);
+            all.push(ArrayRef::clone(keys));
+        }
+        let ints = all.iter().filter_map(|keys| keys.as_primitive_opt::<Int64Type>()).flat_map(|ints| ints.values());
+        if let (Some(least), Some(most)) = (ints.clone().min(), ints.max()) {
+            let count = all.iter().map(|keys| keys.len()).sum();
+            scans.grow(self.positions.expect(*least, *most, count))?;
+        }
+        for keys in all {
+            for row in 0..keys.len() {
+                let (position, _) = self.positions.add(cells::key(&keys, row)?);
+                if !no_rows.is_empty() {
+                    no_rows.remove(&position);
+                }
             }
         }
         self.whole = Some(self.positions.len());
@@ -236,8 +263,8 @@ impl NodeTable {
 
     /// The value of a column for a node.
     fn cell(&mut self, position: usize, name: &str, scans: &Scans<'_>) -> Result<Value> {
-        if let Some(values) = self.columns.get(name) {
-            return Ok(values.get(position).cloned().unwrap_or_default());
+        if let Some(column) = self.columns.get(name) {
+            return column.value(position);
         }
         if let Some(values) = self.single.get(&position) {
             return Kept::find(values, name);
@@ -246,8 +273,7 @@ impl NodeTable {
             self.read_all(scans)?;
         }
         if self.whole.is_some() {
-            self.read_column(name, scans)?;
-            return Ok(self.columns.get(name).and_then(|values| values.get(position)).cloned().unwrap_or_default());
+            return self.read_column(name, scans)?.value(position);
         }
         // All nodes that are known and not read, this one first.
         let unread = (0..self.positions.len()).filter(|one| *one != position && !self.single.contains_key(one));
@@ -266,27 +292,39 @@ impl NodeTable {
         self.single.get(&position).map_or(Ok(Value::Null), |values| Kept::find(values, name))
     }
 
-    fn read_column(&mut self, name: &str, scans: &Scans<'_>) -> Result<()> {
-        let columns = [self.key_column.as_str(), name];
-        let scan = scans.dataset.scan(&self.table)?.columns(columns).cancel(scans.cancel.clone());
-        let mut values = vec![Value::Null; self.positions.len()];
-        scans.grow(size_of::<Value>() as u64 * values.len() as u64)?;
-        for batch in scan.batches()? {
-            let batch = batch?;
-            let (keys, cells_of, schema) = (cells::of(&batch, 0)?, cells::of(&batch, 1)?, batch.schema());
-            let mut bytes = 0;
-            for row in 0..batch.num_rows() {
-                let value = cells::value(cells_of, row, schema.field(1))?;
-                bytes += value.bytes() - size_of::<Value>() as u64;
-                let position = self.positions.get(&cells::key(keys, row)?);
-                if let Some(place) = position.and_then(|position| values.get_mut(position)) {
-                    *place = value;
+    /// Reads a column of all nodes, once.
+    fn read_column(&mut self, name: &str, scans: &Scans<'_>) -> Result<&Column> {
+        let column = match self.columns.remove(name) {
+            Some(column) => column,
+            None => {
+                let columns = [self.key_column.as_str(), name];
+                let scan = scans.dataset.scan(&self.table)?.columns(columns).cancel(scans.cancel.clone());
+                let mut column = Column::new(scan.schema()?.field(1).clone());
+                for batch in scan.batches()? {
+                    let batch = batch?;
+                    scans.grow(column.add(cells::of(&batch, 0)?, cells::of(&batch, 1)?, &self.positions)?)?;
                 }
+                column
             }
-            scans.grow(bytes)?;
+        };
+        Ok(self.columns.entry(name.to_owned()).or_insert(column))
+    }
+
+    /// The nodes that differ in these properties, each with the sum of the `weights` of those that look alike; `None` if most of them differ, or a
+    /// property is not a column of its own.
+    pub(super) fn alike(&mut self, names: &[&Arc<str>], weights: &[u64], scans: &Scans<'_>) -> Result<Option<Alike>> {
+        let is_plain = |name: &str| self.properties.iter().any(|(own, is_bag)| own == name && !is_bag);
+        let Ok(count) = u32::try_from(weights.len()) else { return Ok(None) };
+        if self.whole.is_none() || !names.iter().all(|name| is_plain(name)) {
+            return Ok(None);
         }
-        self.columns.insert(name.to_owned(), values);
-        Ok(())
+        let Ok(_memory) = scans.budget.reserve(16 * u64::from(count)) else { return Ok(None) };
+        let mut all: Vec<Codes> = Vec::with_capacity(names.len());
+        for name in names {
+            let Some(codes) = self.read_column(name, scans)?.codes(weights.len()) else { return Ok(None) };
+            all.push(codes);
+        }
+        Ok(alike(all, 0..count, |position| weights.get(position).copied().unwrap_or_default()))
     }
 
     /// The type and the labels, sorted.

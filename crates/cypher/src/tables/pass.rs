@@ -2,16 +2,17 @@
 
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use isomorph::dataset::Batches;
 use isomorph::model::Predicate;
 
 use super::batch::InBatch;
 use super::ends::Ends;
 use super::filter::{Columns, predicate};
 use super::reading::{EdgeColumns, Found, Mode, Reading, Way};
+use super::unordered::Reader;
 use super::{TableGraph, number};
-use crate::columnar::{Shape, holds_for_type, ways};
+use crate::columnar::{Shape, holds_for_type, only_properties, ways};
 use crate::eval::{Row, holds, set};
 use crate::exec::Context;
 use crate::fault::Result;
@@ -74,14 +75,15 @@ impl<'p, 'g> Pass<'p, 'g> {
                     self.bind([None, None], 0);
                     return Ok(Some(times));
                 }
-                Found::Weighed { side, table, weights, next, conditions } => {
+                Found::Weighed { side, table, nodes, weights, next, conditions } => {
                     let Some(at) = weights.iter().skip(*next).position(|times| *times > 0).map(|at| at + *next) else {
                         self.current = None;
                         continue;
                     };
                     *next = at + 1;
                     let times = weights.get(at).copied().unwrap_or_default();
-                    let node = Some(Node(number(*table, at)));
+                    let position = nodes.as_ref().and_then(|nodes| nodes.get(at)).map_or(at, |node| *node as usize);
+                    let node = Some(Node(number(*table, position)));
                     let (ends, conditions) =
                         (if *side == 0 { [node, None] } else { [None, node] }, Rc::clone(conditions));
                     self.bind(ends, 0);
@@ -103,9 +105,10 @@ impl<'p, 'g> Pass<'p, 'g> {
                         self.graph.show(self.id, shown);
                     }
                     let ends = [0, 1].map(|side| found.ends.get(side).and_then(|nodes| nodes.get(next)).copied());
+                    let times = found.times.as_ref().and_then(|times| times.get(next)).copied().unwrap_or(1);
                     let conditions = Rc::clone(&found.conditions);
                     self.bind(ends, row);
-                    (1, conditions)
+                    (times, conditions)
                 }
             };
             let mut fits = true;
@@ -159,7 +162,7 @@ impl<'p, 'g> Pass<'p, 'g> {
             },
             None => {
                 if let Some(mut reading) = self.reading.take() {
-                    reading.finish(&mut self.found);
+                    reading.finish(self.graph, &mut self.found)?;
                 }
             }
         }
@@ -223,6 +226,25 @@ impl<'p, 'g> Pass<'p, 'g> {
         (mode, ends)
     }
 
+    /// Properties by which matches look alike, if nothing else is read of them.
+    fn only(&self, mode: Mode, ends: [bool; 2], conditions: &[&'p Expr]) -> Option<Vec<&'p Arc<str>>> {
+        let shape = &self.shape;
+        let (at, slot) = match mode {
+            Mode::Weigh(side) => (side + 1, shape.pattern.nodes.get(side)?.slot),
+            Mode::Rows if shape.may_count && ends == [false; 2] => (0, shape.element),
+            _ => return None,
+        };
+        let mut names = shape.only.get(at)?.clone()?;
+        conditions.iter().all(|expr| only_properties(expr, slot, &mut names)).then_some(names)
+    }
+
+    /// A way of meeting a table.
+    fn way(&self, is_backward: bool, conditions: Vec<&'p Expr>) -> Way<'p> {
+        let (mode, ends) = self.mode(&conditions);
+        let only = self.only(mode, ends, &conditions);
+        Way { only, ..Way::new(is_backward, mode, conditions, ends) }
+    }
+
     fn open_nodes(&self, at: usize, cx: &Context<'g>) -> Result<Option<Reading<'p>>> {
         let Some(cell) = self.graph.nodes.get(at) else { return Ok(None) };
         let table = cell.borrow();
@@ -234,10 +256,10 @@ impl<'p, 'g> Pass<'p, 'g> {
         };
         let (filter, done) = self.filter(&table.filtered(), cx);
         let Some(conditions) = self.conditions(&static_of, &done) else { return Ok(None) };
-        let (mode, _) = self.mode(&conditions);
+        let way = self.way(false, conditions);
         let mut element = table.element(&self.shape.names, self.shape.reads_labels);
         let mut reading = Reading::new(at);
-        if mode == Mode::Count {
+        if way.mode == Mode::Count {
             if filter.is_none()
                 && let Some(rows) = self.graph.scans.dataset.statistics(table.table_name())?.rows.exact()
             {
@@ -249,9 +271,9 @@ impl<'p, 'g> Pass<'p, 'g> {
         if element.columns.is_empty() {
             element.columns.push(table.key_column().to_owned());
         }
-        reading.batches = Some(self.scan(table.table_name(), &element.columns, filter)?);
+        reading.ways = vec![way];
+        reading.batches = Some(self.scan(table.table_name(), &element.columns, filter, &reading.ways)?);
         reading.element = Rc::new(element);
-        reading.ways = vec![Way::new(false, mode, conditions, [false; 2])];
         Ok(Some(reading))
     }
 
@@ -281,8 +303,7 @@ impl<'p, 'g> Pass<'p, 'g> {
                 holds_for_type(labels, nodes.name(), nodes.has_labels())
             };
             if let Some(conditions) = self.conditions(&static_of, &done) {
-                let (mode, reads) = self.mode(&conditions);
-                found.push(Way::new(is_backward, mode, conditions, reads));
+                found.push(self.way(is_backward, conditions));
             }
         }
         if found.is_empty() {
@@ -343,19 +364,20 @@ impl<'p, 'g> Pass<'p, 'g> {
                 *place = Some(Ends::new(of, self.graph)?);
             }
         }
-        reading.batches = Some(self.scan(table.table_name(), &element.columns, filter)?);
+        reading.batches = Some(self.scan(table.table_name(), &element.columns, filter, &found)?);
         (reading.element, reading.ways, reading.columns) = (Rc::new(element), found, columns);
         Ok(Some(reading))
     }
 
-    fn scan(&self, table: &str, columns: &[String], filter: Option<Predicate>) -> Result<Batches> {
+    /// What is only counted may come in any order.
+    fn scan(&self, table: &str, columns: &[String], filter: Option<Predicate>, ways: &[Way<'p>]) -> Result<Reader> {
         let scans = &self.graph.scans;
-        let scan = scans.dataset.scan(table)?.columns(columns.iter().cloned()).cancel(scans.cancel.clone());
-        Ok(match filter {
-            Some(filter) => scan.filter(filter),
-            None => scan,
+        let mut scan = scans.dataset.scan(table)?.columns(columns.iter().cloned()).cancel(scans.cancel.clone());
+        if let Some(filter) = filter {
+            scan = scan.filter(filter);
         }
-        .batches()?)
+        let is_counted = ways.iter().all(|way| way.mode != Mode::Rows);
+        Ok(Reader::unordered(&scan, if is_counted { self.graph.threads } else { 1 })?)
     }
 }
 

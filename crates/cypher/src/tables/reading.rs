@@ -7,11 +7,12 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
-use isomorph::dataset::Batches;
 
+use super::alike::{Alike, Codes, alike};
 use super::batch::Element;
 use super::ends::Ends;
-use super::{TableGraph, cells, number};
+use super::unordered::Reader;
+use super::{TableGraph, cells, number, unknown};
 use crate::fault::Result;
 use crate::graph::Direction;
 use crate::plan::{Expr, RelationshipPattern};
@@ -24,6 +25,8 @@ pub(super) struct Way<'p> {
     /// Conditions that are tested for each match.
     pub(super) conditions: Rc<[&'p Expr]>,
     pub(super) reads_ends: [bool; 2],
+    /// Properties by which matches look alike, if nothing else is read: of the node for `Mode::Weigh`, of the element for `Mode::Rows`.
+    pub(super) only: Option<Vec<&'p Arc<str>>>,
     /// For `Mode::Weigh`: the number of matches by position of the node.
     pub(super) weights: Vec<u64>,
 }
@@ -40,7 +43,7 @@ pub(super) enum Mode {
 /// A table that is being read.
 pub(super) struct Reading<'p> {
     pub(super) table: usize,
-    pub(super) batches: Option<Batches>,
+    pub(super) batches: Option<Reader>,
     pub(super) element: Rc<Element>,
     pub(super) ways: Vec<Way<'p>>,
     /// Positions of columns in a batch.
@@ -49,6 +52,8 @@ pub(super) struct Reading<'p> {
     /// Whether edges are met in both ways, and may have one node at both ends.
     pub(super) has_loops: bool,
     pub(super) counted: u64,
+    /// Positions of nodes.
+    found: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,6 +72,8 @@ pub(super) enum Found<'p> {
     Weighed {
         side: usize,
         table: usize,
+        /// The nodes, if these are not all.
+        nodes: Option<Vec<u32>>,
         weights: Vec<u64>,
         next: usize,
         conditions: Rc<[&'p Expr]>,
@@ -79,6 +86,8 @@ pub(super) struct FoundRows<'p> {
     pub(super) element: Rc<Element>,
     /// The rows, if not all of them are.
     pub(super) rows: Option<Vec<u32>>,
+    /// How many matches each of them stands for, if it is not one.
+    pub(super) times: Option<Vec<u64>>,
     pub(super) next: usize,
     /// The nodes at the ends, where they are read.
     pub(super) ends: [Vec<Node>; 2],
@@ -88,7 +97,21 @@ pub(super) struct FoundRows<'p> {
 
 impl<'p> Way<'p> {
     pub(super) fn new(is_backward: bool, mode: Mode, conditions: Vec<&'p Expr>, reads_ends: [bool; 2]) -> Self {
-        Way { is_backward, mode, conditions: conditions.into(), reads_ends, weights: Vec::new() }
+        Way { is_backward, mode, conditions: conditions.into(), reads_ends, only: None, weights: Vec::new() }
+    }
+
+    /// The rows of a batch that differ in what is read of them.
+    fn alike(&self, element: &Element, batch: &RecordBatch, rows: Option<&[u32]>) -> Option<Alike> {
+        let names = self.only.as_ref().filter(|names| !names.is_empty())?;
+        let column = |name: &&Arc<str>| {
+            let (_, at) = element.properties.iter().find(|(own, _)| **own == ***name)?;
+            Codes::of(std::slice::from_ref(batch.columns().get(*at)?))
+        };
+        let codes = names.iter().map(column).collect::<Option<Vec<_>>>()?;
+        match rows {
+            Some(rows) => alike(codes, rows.iter().copied(), |_| 1),
+            None => alike(codes, 0..u32::try_from(batch.num_rows()).ok()?, |_| 1),
+        }
     }
 }
 
@@ -103,6 +126,7 @@ impl<'p> Reading<'p> {
             ends: [None, None],
             has_loops: false,
             counted: 0,
+            found: Vec::new(),
         }
     }
 
@@ -112,10 +136,12 @@ impl<'p> Reading<'p> {
             self.counted += batch.num_rows() as u64;
             return;
         }
+        let (rows, times) = way.alike(&self.element, &batch, None).map(|all| (all.rows, all.times)).unzip();
         found.push_back(Found::Rows(Box::new(FoundRows {
             batch: Rc::new(batch),
             element: Rc::clone(&self.element),
-            rows: None,
+            rows,
+            times,
             next: 0,
             ends: [Vec::new(), Vec::new()],
             conditions: Rc::clone(&way.conditions),
@@ -166,15 +192,13 @@ impl<'p> Reading<'p> {
             let met = rows.as_ref().map_or(count, Vec::len);
             // The side of the pattern that has the source of the edge.
             let of_source = usize::from(is_backward);
-            let mut end = |side: usize, each: &mut dyn FnMut(usize)| -> Result<usize> {
-                let is_source = side == of_source;
-                let (keys, ends) = match (is_source, self.ends.as_mut_slice()) {
-                    (true, [ends, _]) => (source, ends),
-                    (_, [_, ends]) => (target, ends),
-                    _ => return Ok(0),
-                };
+            // Finds the nodes at a side of the pattern; returns their table.
+            let end = |side: usize, ends: &mut [Option<Ends>; 2], positions: &mut Vec<usize>| -> Result<usize> {
+                positions.clear();
+                let [of_sources, of_targets] = ends;
+                let (keys, ends) = if side == of_source { (source, of_sources) } else { (target, of_targets) };
                 let (Some(keys), Some(ends)) = (keys, ends) else { return Ok(0) };
-                ends.positions(keys, rows.as_deref(), graph, each)?;
+                ends.positions(keys, rows.as_deref(), graph, positions)?;
                 Ok(ends.table)
             };
             match way.mode {
@@ -182,29 +206,36 @@ impl<'p> Reading<'p> {
                 Mode::Weigh(side) => {
                     let mut weights = std::mem::take(&mut self.ways[at].weights);
                     let before = weights.len();
-                    end(side, &mut |position| {
-                        if position >= weights.len() {
-                            weights.resize(position + 1, 0);
-                        }
-                        weights[position] += 1;
-                    })?;
+                    end(side, &mut self.ends, &mut self.found)?;
+                    let most = self.found.iter().max().map_or(0, |most| most + 1);
+                    if most > weights.len() {
+                        weights.resize(most, 0);
+                    }
+                    for position in &self.found {
+                        weights[*position] += 1;
+                    }
                     graph.scans.grow(size_of::<u64>() as u64 * (weights.len() - before) as u64)?;
                     self.ways[at].weights = weights;
                 }
                 Mode::Rows => {
                     let (reads, conditions) = (way.reads_ends, Rc::clone(&way.conditions));
+                    let merged = way.alike(&self.element, &batch, rows.as_deref());
                     let mut ends = [Vec::new(), Vec::new()];
                     for (side, nodes) in ends.iter_mut().enumerate() {
                         if reads.get(side) == Some(&true) {
-                            let mut positions = Vec::with_capacity(met);
-                            let table = end(side, &mut |position| positions.push(position))?;
-                            nodes.extend(positions.into_iter().map(|position| Node(number(table, position))));
+                            let table = end(side, &mut self.ends, &mut self.found)?;
+                            nodes.extend(self.found.iter().map(|position| Node(number(table, *position))));
                         }
                     }
+                    let (rows, times) = match merged {
+                        Some(all) => (Some(all.rows), Some(all.times)),
+                        None => (rows, None),
+                    };
                     found.push_back(Found::Rows(Box::new(FoundRows {
                         batch: Rc::clone(&batch),
                         element: Rc::clone(&self.element),
                         rows,
+                        times,
                         next: 0,
                         ends,
                         conditions,
@@ -217,19 +248,28 @@ impl<'p> Reading<'p> {
     }
 
     /// The table was read.
-    pub(super) fn finish(&mut self, found: &mut VecDeque<Found<'p>>) {
+    pub(super) fn finish(&mut self, graph: &TableGraph<'_>, found: &mut VecDeque<Found<'p>>) -> Result<()> {
         let tables = self.ends.each_ref().map(|ends| ends.as_ref().map_or(self.table, |ends| ends.table));
         for way in std::mem::take(&mut self.ways) {
             if let Mode::Weigh(side) = way.mode {
                 let is_source = side == usize::from(way.is_backward);
                 let table = tables[usize::from(!is_source)];
-                let (weights, conditions) = (way.weights, way.conditions);
-                found.push_back(Found::Weighed { side, table, weights, next: 0, conditions });
+                let mut nodes = graph.nodes.get(table).ok_or_else(unknown)?.borrow_mut();
+                let alike = match &way.only {
+                    Some(names) if !names.is_empty() => nodes.alike(names, &way.weights, &graph.scans)?,
+                    _ => None,
+                };
+                let (nodes, weights) = match alike {
+                    Some(alike) => (Some(alike.rows), alike.times),
+                    None => (None, way.weights),
+                };
+                found.push_back(Found::Weighed { side, table, nodes, weights, next: 0, conditions: way.conditions });
             }
         }
         if self.counted > 0 {
             found.push_back(Found::Count(self.counted));
         }
+        Ok(())
     }
 }
 

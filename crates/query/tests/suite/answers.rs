@@ -399,3 +399,14 @@ fn planning_can_be_left() {
     });
     assert_eq!((ended.unwrap_err().kind(), looks), (isomorph::Kind::Cancelled, 1));
 }
+
+#[test]
+fn joins_that_do_not_fit_into_memory_sort_both_sides() {
+    let budget = isomorph::storage::Budget::new(32 << 20);
+    let mut engine = Engine::new(isomorph::storage::Resources { budget, ..crate::support::resources() }).unwrap();
+    engine.add_graph("graph", std::sync::Arc::new(isomorph::open(&social()).unwrap())).unwrap();
+    let side = "(select value as k, value * 7 as v from generate_series(1, 600000))";
+    let joined = format!("from {side} x join {side} y on x.k = y.k and x.v = y.v");
+    let question = format!("select count(*), sum(x.v + y.v) {joined}");
+    assert_eq!(rows(&engine, &question).unwrap(), ["600000|2520004200000"]);
+}

@@ -106,3 +106,37 @@ fn unions_of_decimals_and_floats_are_floats() {
         ],
     );
 }
+
+#[test]
+fn far_dates_times_and_texts_are_compared() {
+    let engine = engine_of(&social());
+    for (comparison, expected) in [
+        ("timestamp '3000-01-01' > '2999-12-31'", "true"),
+        ("timestamp '1500-01-01' < '1500-01-01 00:00:01'", "true"),
+        ("timestamp '3000-01-01' between '2999-01-01' and '3001-01-01'", "true"),
+        ("timestamp '3000-01-01' in ('2999-01-01', '3001-01-01')", "false"),
+        ("date '3000-01-01' = timestamp '2999-01-01'", "false"),
+        ("date '3000-01-01' > timestamp '2999-01-01'", "true"),
+        ("date '3000-01-01' in (timestamp '2999-01-01', timestamp(9) '2000-01-01')", "false"),
+        ("date '3000-01-01' between timestamp '2999-01-01' and timestamp(9) '2000-01-01'", "false"),
+        ("date '3000-01-01' > timestamp(9) '2000-01-01'", "true"),
+        ("date '1000-01-01' < timestamp '1000-01-01 00:00:00.000001'", "true"),
+        ("cast(null as varchar) < timestamp '3000-01-01'", "null"),
+    ] {
+        assert_eq!(rows(&engine, &format!("select {comparison}")).unwrap(), [expected], "{comparison}");
+    }
+    // Texts in columns may have nanoseconds: those that are too far away for them are an error.
+    let values = "(values ('2000-01-01T00:00:00.5'), ('1700-01-01'), (null)) v(x)";
+    let found = |condition: &str| rows(&engine, &format!("select x from {values} where {condition}"));
+    assert_eq!(found("x < timestamp '2500-01-01' and x > timestamp '1000-01-01'").unwrap().len(), 2);
+    assert_eq!(found("x = timestamp '2000-01-01 00:00:00.5'").unwrap(), ["2000-01-01T00:00:00.5"]);
+    error(&engine, "select x from (values ('3600-01-01'), (null)) v(x) where x > timestamp '2500-01-01'");
+    let joined =
+        "select count(*) from (values (date '3000-01-01')) v(x) join (values (timestamp '2999-01-01')) w(y) on x = y";
+    assert_eq!(rows(&engine, joined).unwrap(), ["0"]);
+    let joined = joined.replace("2999-01-01", "3000-01-01");
+    assert_eq!(rows(&engine, &joined).unwrap(), ["1"]);
+    let finer = "select timestamp '2000-01-01' = '2000-01-01 00:00:00.0000001', timestamp '2000-01-01' < '2000-01-01 00:00:00.0000001'";
+    assert_eq!(rows(&engine, finer).unwrap(), ["false|true"]);
+    assert!(error(&engine, "select timestamp '2000-01-01' = 'x'").message().contains("'x'"));
+}

@@ -8,7 +8,7 @@ use isomorph::storage::Budget;
 use isomorph_cypher::{Options, Query, TableGraph, to_text};
 use isomorph_query::{Engine, Parameters};
 
-use crate::support::{engine_of, error, resources, rows, social, sorted, with};
+use crate::support::{engine_of, error, plan, resources, rows, social, sorted, with};
 
 /// The sorted rows of an openCypher query.
 fn cypher(text: &str) -> Vec<String> {
@@ -137,4 +137,49 @@ fn what_is_wrong_says_where() {
     }
     // A text is no GRAPH_TABLE, and neither is a column of its name.
     assert_eq!(rows(&engine, "select 'graph_table (' as graph_table").unwrap(), ["graph_table ("]);
+}
+
+#[test]
+fn matches_are_found_when_they_are_read() {
+    let engine = engine_of(&social());
+    let failing = "select * from graph_table (graph match (a:city) columns (1 / 0 as x)) t";
+    assert!(plan(&engine, failing).contains("matches of a pattern"));
+    let told = error(&engine, &format!("select 1,\n 2 from ({failing})"));
+    assert!(told.message().contains("zero") && told.place().line == Some(2), "{told}");
+    // 6·10^10 matches, of which few are wanted; the rest is left when the answer is dropped.
+    let many =
+        "graph_table (graph match (a:person), (b:person), (c:person), (d:person) columns (a.id, d.id as other)) t";
+    assert_eq!(rows(&engine, &format!("select other from {many} limit 3")).unwrap().len(), 3);
+    let mut answer = engine.query(&format!("select * from {many}"), &Parameters::new()).unwrap();
+    assert!(answer.next().unwrap().unwrap().num_rows() > 0);
+    drop(answer);
+    let mut turns = 0;
+    let left =
+        engine.query(&format!("select count(*) from {many}"), &Parameters::new()).unwrap().next_while(&mut || {
+            turns += 1;
+            if turns > 3 { Err(isomorph::Error::usage("enough")) } else { Ok(()) }
+        });
+    assert_eq!(left.unwrap_err().message(), "enough");
+}
+
+#[test]
+fn columns_have_the_types_of_the_tables() {
+    let engine = engine_of(&social());
+    let table = "graph_table (graph match (a:person)-[e:likes]->(p:post) where a.id = 0 columns (a.id, e.weight, a.birthday,
+        a.id + 1 as next, a.id * 1.5 as more, a.firstName + '!' as loud, a.gender = 'male' as is_male, size(a.firstName) as n,
+        [a.id] as list, a as node, coalesce(a.email, 'none') as mail, case when a.id > 1 then 1 else 2.5 end as number,
+        toUpper(a.gender) as g, date('2020-01-01') as day, null as nothing, head([1, 2]) as first))";
+    let columns = engine.columns(&format!("select * from {table} t"), &Parameters::new()).unwrap();
+    let types: Vec<String> = columns.fields().iter().map(|field| field.data_type().to_string()).collect();
+    let known = [
+        "Int64", "Float64", "Date32", "Int64", "Float64", "Utf8", "Boolean", "Int64", "Utf8", "Utf8", "Utf8",
+        "Float64", "Utf8", "Date32", "Utf8", "Utf8",
+    ];
+    assert_eq!(types, known);
+    let first = table.replace("where a.id = 0 ", "");
+    let found = rows(
+        &engine,
+        &format!("select next - 1 = id, more = id * 1.5, first, list = '[' || id || ']' from {first} t limit 1"),
+    );
+    assert_eq!(found.unwrap(), ["true|true|1|true"]);
 }

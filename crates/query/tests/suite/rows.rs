@@ -1,7 +1,7 @@
 //! Comparisons with subqueries: `any`, `all`, and rows of several columns.
 
 use crate::answers::all;
-use crate::support::{engine_of, rows, social};
+use crate::support::{engine_of, error, rows, social};
 
 const LEFT: &str = "(values (1,1,'a'),(2,1,'b'),(3,2,null),(4,null,'a')) l(k,a,b)";
 const RIGHT: &str = "(values (1,'a'),(2,'b'),(null,'b'))";
@@ -99,4 +99,51 @@ fn correlated_any_sees_the_outer_row() {
             ),
         ],
     );
+}
+
+#[test]
+fn the_first_values_that_differ_decide() {
+    let engine = engine_of(&social());
+    for (comparison, expected) in [
+        ("(1, 2) < (1, 3)", "true"),
+        ("(1, 2) < (2, null)", "true"),
+        ("(2, null) < (1, 5)", "false"),
+        ("(1, null) < (1, 2)", "null"),
+        ("(null, 1) < (2, 2)", "null"),
+        ("(1, 2) <= (1, 2)", "true"),
+        ("(1, 2) < (1, 2)", "false"),
+        ("(1, 2, null) >= (1, 1, 7)", "true"),
+        ("(1, 'a') > (1, 'B')", "true"),
+        ("row(1, null) > row(1, 2)", "null"),
+        ("((1, 2), 3) < ((1, 2), 4)", "true"),
+        ("(1, 2) = (1, null)", "null"),
+        ("(1, 2) = (2, null)", "false"),
+        ("(1, 2) <> (2, null)", "true"),
+        ("(1, null) <> (1, 2)", "null"),
+        ("(1, null) is distinct from (1, null)", "false"),
+        ("(1, null) is not distinct from (1, 2)", "false"),
+        ("(1, 2) in ((1, null), (2, 3))", "null"),
+        ("(1, 2) not in ((1, 3), (2, null))", "true"),
+        ("(1, 2) in ((1, null), (1, 2))", "true"),
+        ("(1, 2) between (1, null) and (0, 3)", "false"),
+        ("(1, 2) not between (1, 1) and (1, null)", "null"),
+        ("case (1, 2) when (1, null) then 'a' when (1, 2) then 'b' end", "b"),
+        ("(date '2000-01-01', 1) < ('2000-01-02', 0)", "true"),
+        ("((1, 2) < (1, 3), 4) = (true, 4)", "true"),
+    ] {
+        assert_eq!(rows(&engine, &format!("select {comparison}")).unwrap(), [expected], "{comparison}");
+        // The same of columns.
+        let of_columns = comparison.replace('1', "x.one");
+        let found = rows(&engine, &format!("select {of_columns} from (values (1)) x(one)"));
+        if !comparison.contains("2000") {
+            assert_eq!(found.unwrap(), [expected], "{of_columns}");
+        }
+    }
+    let found = "select count(*) from knows where (_source, _target) > (1400, 0) and (_source, _target) < (1400, 9999)";
+    let known = "select count(*) from knows where _source = 1400";
+    assert_eq!(rows(&engine, found).unwrap(), rows(&engine, known).unwrap());
+    let told = error(&engine, "select (1, 2) < (1, 2, 3)");
+    assert!(told.message().contains("a row of 2 values is compared with one of 3"), "{told}");
+    let deep = (0..20).fold("true".to_owned(), |inner, _| format!("(({inner}), 1) < (true, 2)"));
+    assert_eq!(error(&engine, &format!("select {deep}")).kind(), isomorph::Kind::TooLarge);
 }

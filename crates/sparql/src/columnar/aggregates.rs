@@ -1,11 +1,9 @@
 //! GROUP BY and its aggregates, as `spareval` computes them.
 
-use std::ops::Add;
-
 use hashbrown::{HashMap, HashSet};
 use isomorph::error::Result;
 use isomorph::storage::Reservation;
-use oxrdf::BaseDirection;
+use oxrdf::{BaseDirection, Literal, Term};
 use spareval::ExpressionTerm;
 use spargebra::algebra::AggregateFunction;
 
@@ -14,6 +12,8 @@ use super::execute::Context;
 use super::hashed::Key;
 use super::plan::Aggregate;
 use super::table::{Table, UNBOUND, Var, number};
+use crate::large_integers;
+use crate::sums::{Number, Sum};
 
 /// What an element of a table takes, beside its content.
 const PLACE: usize = 16;
@@ -30,7 +30,7 @@ pub(super) struct Groups<'c, 'g> {
     /// For each aggregate, by group.
     states: Vec<Vec<State>>,
     /// Values of terms.
-    known: HashMap<u32, Option<ExpressionTerm>>,
+    known: HashMap<u32, Option<Known>>,
     /// Elements of sets and texts, about, in bytes.
     inside: u64,
     held: Reservation,
@@ -49,9 +49,16 @@ enum State {
     },
 }
 
+/// What a term is.
+struct Known {
+    value: ExpressionTerm,
+    number: Option<Number>,
+}
+
 enum Value {
     Nothing,
     One(ExpressionTerm),
+    Sum(Box<Sum>),
     /// Texts, and the language that all of them have.
     Texts(String, Option<(String, Option<BaseDirection>)>),
 }
@@ -89,7 +96,7 @@ impl<'c, 'g> Groups<'c, 'g> {
                     seen: (*distinct && *function != AggregateFunction::Sample).then(HashSet::new),
                     count: 0,
                     value: match function {
-                        AggregateFunction::Sum | AggregateFunction::Avg => Value::One(integer(0)),
+                        AggregateFunction::Sum | AggregateFunction::Avg => Value::Sum(Box::default()),
                         _ => Value::Nothing,
                     },
                 },
@@ -159,8 +166,12 @@ impl<'c, 'g> Groups<'c, 'g> {
             }
         }
         let places = self.count * (self.aggregates.len() * size_of::<State>() + 4 * self.keys.len() + 2 * PLACE);
-        let known = self.known.capacity() * (size_of::<ExpressionTerm>() + PLACE);
-        self.context.hold(&mut self.held, (places + known) as u64 + self.inside, self.count)
+        let known = self.known.capacity() * (size_of::<Known>() + PLACE);
+        let is_sum = |(_, aggregate): &&(Var, Aggregate)| {
+            matches!(aggregate, Aggregate::Of { function: AggregateFunction::Sum | AggregateFunction::Avg, .. })
+        };
+        let sums = self.count * self.aggregates.iter().filter(is_sum).count() * size_of::<Sum>();
+        self.context.hold(&mut self.held, (places + known + sums) as u64 + self.inside, self.count)
     }
 
     /// Adds the value of an expression to a group.
@@ -174,11 +185,15 @@ impl<'c, 'g> Groups<'c, 'g> {
             }
             return Ok(());
         }
-        let element = match self.known.entry(term) {
+        let known = match self.known.entry(term) {
             hashbrown::hash_map::Entry::Occupied(known) => known.into_mut(),
-            hashbrown::hash_map::Entry::Vacant(place) => place.insert(self.context.numbers.value(term)?),
+            hashbrown::hash_map::Entry::Vacant(place) => {
+                let number = self.context.numbers.term(term)?.as_ref().and_then(Number::of);
+                let value = self.context.numbers.value(term)?;
+                place.insert(value.map(|value| Known { value, number }))
+            }
         };
-        let Some(element) = element else { return Ok(()) };
+        let Some(Known { value: element, number }) = known else { return Ok(()) };
         if let Some(seen) = seen {
             if !seen.insert(element.clone()) {
                 return Ok(());
@@ -188,13 +203,10 @@ impl<'c, 'g> Groups<'c, 'g> {
         *count += 1;
         let failed = match (function, &mut *value) {
             (AggregateFunction::Count, _) | (AggregateFunction::Sample, Value::One(_)) => false,
-            (AggregateFunction::Sum | AggregateFunction::Avg, Value::One(sum)) => match add(sum, element) {
-                Some(more) => {
-                    *sum = more;
-                    false
-                }
-                None => true,
-            },
+            (_, Value::Sum(sum)) => {
+                sum.add(*number);
+                false
+            }
             (AggregateFunction::Min | AggregateFunction::Max, Value::One(best)) => {
                 let Some(order) = compare(element, best) else { return Err(self.context.refuse()) };
                 let better = if *function == AggregateFunction::Min { order.is_lt() } else { order.is_gt() };
@@ -247,7 +259,7 @@ impl<'c, 'g> Groups<'c, 'g> {
             let mut column = Vec::with_capacity(states.len());
             for state in states {
                 column.push(match finished(aggregate, state) {
-                    Some(value) => self.context.numbers.of_value(value)?,
+                    Some(term) => self.context.numbers.number(&term)?,
                     None => UNBOUND,
                 });
             }
@@ -263,33 +275,33 @@ fn count(state: &mut State) {
     }
 }
 
-fn integer(value: i64) -> ExpressionTerm {
-    ExpressionTerm::IntegerLiteral(value.into())
+fn integer(value: i64) -> Term {
+    Literal::from(value).into()
 }
 
-fn finished(aggregate: &Aggregate, state: State) -> Option<ExpressionTerm> {
+fn finished(aggregate: &Aggregate, state: State) -> Option<Term> {
     match state {
         State::Failed => None,
         State::Count(count) => Some(integer(i64::try_from(count).ok()?)),
         State::Distinct(terms) => Some(integer(i64::try_from(terms.len()).ok()?)),
         State::Value { count, value, .. } => {
             let Aggregate::Of { function, .. } = aggregate else { return None };
-            match (function, value) {
-                (AggregateFunction::Count, _) => Some(integer(count)),
-                (AggregateFunction::Avg, Value::One(sum)) => average(&sum, count),
-                (AggregateFunction::GroupConcat { .. }, Value::Nothing) => {
-                    Some(ExpressionTerm::StringLiteral(String::new()))
-                }
-                (_, Value::One(value)) => Some(value),
-                (_, Value::Nothing) => None,
-                (_, Value::Texts(value, language)) => Some(match language {
+            let value = match (function, value) {
+                (AggregateFunction::Count, _) => return Some(integer(count)),
+                (AggregateFunction::Avg, Value::Sum(sum)) => return sum.mean(),
+                (_, Value::Sum(sum)) => return sum.sum(),
+                (AggregateFunction::GroupConcat { .. }, Value::Nothing) => ExpressionTerm::StringLiteral(String::new()),
+                (_, Value::One(value)) => value,
+                (_, Value::Nothing) => return None,
+                (_, Value::Texts(value, language)) => match language {
                     None => ExpressionTerm::StringLiteral(value),
                     Some((language, None)) => ExpressionTerm::LangStringLiteral { value, language },
                     Some((language, Some(direction))) => {
                         ExpressionTerm::DirLangStringLiteral { value, language, direction }
                     }
-                }),
-            }
+                },
+            };
+            Some(large_integers::written(value))
         }
     }
 }
@@ -305,52 +317,4 @@ fn plain(term: &ExpressionTerm) -> Option<(&str, Option<(String, Option<BaseDire
         }
         _ => None,
     }
-}
-
-/// The average of some values with this sum: exact of integers and decimals.
-fn average(sum: &ExpressionTerm, count: i64) -> Option<ExpressionTerm> {
-    if count == 0 {
-        return Some(integer(0));
-    }
-    Some(match sum {
-        ExpressionTerm::FloatLiteral(sum) => ExpressionTerm::FloatLiteral(*sum / (count as f32).into()),
-        ExpressionTerm::DoubleLiteral(sum) => ExpressionTerm::DoubleLiteral(*sum / (count as f64).into()),
-        ExpressionTerm::DecimalLiteral(sum) => ExpressionTerm::DecimalLiteral(sum.checked_div(count)?),
-        ExpressionTerm::IntegerLiteral(sum) => {
-            let ExpressionTerm::DecimalLiteral(sum) = ExpressionTerm::DecimalLiteral((*sum).into()) else {
-                return None;
-            };
-            ExpressionTerm::DecimalLiteral(sum.checked_div(count)?)
-        }
-        _ => return None,
-    })
-}
-
-/// The sum of two numbers, of the wider of their types (XPath: integer, decimal, float, double). `None` if one is no number, or
-/// the sum exceeds its type.
-fn add(left: &ExpressionTerm, right: &ExpressionTerm) -> Option<ExpressionTerm> {
-    use ExpressionTerm::{
-        DecimalLiteral as Decimal, DoubleLiteral as Double, FloatLiteral as Float, IntegerLiteral as Integer,
-    };
-    fn sum<T: Add<Output = T>>(left: T, right: T) -> T {
-        left + right
-    }
-    Some(match (left, right) {
-        (Integer(left), Integer(right)) => Integer(left.checked_add(*right)?),
-        (Decimal(left), Decimal(right)) => Decimal(left.checked_add(*right)?),
-        (Decimal(left), Integer(right)) => Decimal(left.checked_add(*right)?),
-        (Float(left), Float(right)) => Float(*left + *right),
-        (Float(left), Integer(right)) => Float(sum(*left, (*right).into())),
-        (Float(left), Decimal(right)) => Float(sum(*left, (*right).into())),
-        (Double(left), Double(right)) => Double(*left + *right),
-        (Double(left), Float(right)) => Double(sum(*left, (*right).into())),
-        (Double(left), Integer(right)) => Double(sum(*left, (*right).into())),
-        (Double(left), Decimal(right)) => Double(sum(*left, (*right).into())),
-        (Integer(_), Decimal(_) | Float(_) | Double(_))
-        | (Decimal(_), Float(_) | Double(_))
-        | (Float(_), Double(_)) => {
-            return add(right, left);
-        }
-        _ => return None,
-    })
 }

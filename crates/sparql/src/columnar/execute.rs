@@ -291,38 +291,42 @@ impl<'g> Context<'g> {
         let inside = needed | (left.vars() & right.vars()) | of_condition;
         let conditions: Vec<Condition> = condition.cloned().into_iter().collect();
         if right.takes_input() {
-            return self.run(left, input, inside, &mut |mut batch| {
-                let mut matched = vec![false; batch.rows];
-                batch.push_column(ROW, (0..batch.rows).map(number).collect());
-                let more = self.run(right, &batch, inside | only(ROW), &mut |found| {
-                    let found = match self.rows_where(&conditions, &found)? {
-                        None => found,
-                        Some(rows) => found.take(&rows, inside | only(ROW)),
-                    };
-                    for row in found.column(ROW).unwrap_or_default() {
-                        matched[*row as usize] = true;
-                    }
-                    if found.rows == 0 { Ok(true) } else { out(found.keep(inside)) }
-                })?;
-                Ok(more && unmatched(&batch, &matched, inside, out)?)
+            return self.run(left, input, inside, &mut |batch| {
+                let mut find = |batch: &Table, out: &mut Out<'_>| self.run(right, batch, inside | only(ROW), out);
+                self.optional(batch, &conditions, inside, &mut find, out)
             });
         }
         let built = self.built(right, left.vars() & right.vars(), inside)?;
-        self.run(left, input, inside, &mut |mut batch| {
-            let mut matched = vec![false; batch.rows];
-            batch.push_column(ROW, (0..batch.rows).map(number).collect());
-            let more = built.join(self, &batch, &mut |found| {
-                let found = match self.rows_where(&conditions, &found)? {
-                    None => found,
-                    Some(rows) => found.take(&rows, inside | only(ROW)),
-                };
-                for row in found.column(ROW).unwrap_or_default() {
-                    matched[*row as usize] = true;
-                }
-                if found.rows == 0 { Ok(true) } else { out(found.keep(inside)) }
-            })?;
-            Ok(more && unmatched(&batch, &matched, inside, out)?)
+        self.run(left, input, inside, &mut |batch| {
+            let mut find = |batch: &Table, out: &mut Out<'_>| built.join(self, batch, out);
+            self.optional(batch, &conditions, inside, &mut find, out)
         })
+    }
+
+    /// Passes on what `find` finds for the rows of a batch, as far as it passes the conditions; then the rows for which there is nothing.
+    fn optional(
+        &self,
+        mut batch: Table,
+        conditions: &[Condition],
+        vars: Vars,
+        find: &mut dyn FnMut(&Table, &mut Out<'_>) -> Result<bool>,
+        out: &mut Out<'_>,
+    ) -> Result<bool> {
+        let mut matched = vec![false; batch.rows];
+        batch.push_column(ROW, (0..batch.rows).map(number).collect());
+        let more = find(&batch, &mut |found| {
+            let found = match self.rows_where(conditions, &found)? {
+                None => found,
+                Some(rows) => found.take(&rows, vars | only(ROW)),
+            };
+            for row in found.column(ROW).unwrap_or_default() {
+                matched[*row as usize] = true;
+            }
+            if found.rows == 0 { Ok(true) } else { out(found.keep(vars)) }
+        })?;
+        let rows: Vec<u32> =
+            matched.iter().enumerate().filter(|(_, matched)| !**matched).map(|(row, _)| number(row)).collect();
+        if !more || rows.is_empty() { Ok(more) } else { out(batch.take(&rows, vars)) }
     }
 
     /// Whether a pattern has a solution, for each row.
@@ -432,10 +436,4 @@ impl<'g> Context<'g> {
         self.run(&plan.root, &Table::unit(), needed, out)?;
         Ok(())
     }
-}
-
-fn unmatched(batch: &Table, matched: &[bool], vars: Vars, out: &mut Out<'_>) -> Result<bool> {
-    let rows: Vec<u32> =
-        matched.iter().enumerate().filter(|(_, matched)| !**matched).map(|(row, _)| number(row)).collect();
-    if rows.is_empty() { Ok(true) } else { out(batch.take(&rows, vars)) }
 }

@@ -126,14 +126,6 @@ impl<'g> Numbers<'g> {
             term => term.into(),
         }))
     }
-
-    /// The number of a value.
-    ///
-    /// # Errors
-    /// As [`Numbers::number`].
-    pub fn of_value(&self, value: ExpressionTerm) -> Result<u32> {
-        self.number(&large_integers::written(value))
-    }
 }
 
 fn too_many() -> Error {

@@ -35,7 +35,8 @@ impl Random {
 }
 
 const NODES: [&str; 6] = ["<urn:n0>", "<urn:n1>", "<urn:n2>", "<urn:n3>", "_:b0", "_:b1"];
-const PREDICATES: [&str; 4] = ["<urn:p0>", "<urn:p1>", "<urn:p2>", "<urn:p3>"];
+/// Graphs have no triple of the last one.
+const PREDICATES: [&str; 5] = ["<urn:p0>", "<urn:p1>", "<urn:p2>", "<urn:p3>", "<urn:none>"];
 const GRAPHS: [&str; 3] = ["<urn:g0>", "<urn:g1>", "_:g2"];
 const LITERALS: [&str; 12] = [
     "\"a\"",
@@ -63,7 +64,7 @@ pub fn graph(random: &mut Random) -> String {
             _ => random.one(&QUOTED),
         };
         let graph = if random.chance(30) { random.one(&GRAPHS) } else { "" };
-        lines.push_str(&format!("{} {} {object} {graph} .\n", random.one(&NODES), random.one(&PREDICATES)));
+        lines.push_str(&format!("{} {} {object} {graph} .\n", random.one(&NODES), random.one(&PREDICATES[..4])));
     }
     lines
 }
@@ -78,18 +79,19 @@ fn term(random: &mut Random, literals: bool) -> String {
     }
 }
 
-fn path(random: &mut Random, depth: usize) -> String {
+/// A path over some predicates, also over what are none of some others if `negates`.
+pub fn path(random: &mut Random, depth: usize, negates: bool) -> String {
     if depth == 0 {
         return random.one(&PREDICATES).to_owned();
     }
     match random.below(8) {
-        0 => format!("({}/{})", path(random, depth - 1), path(random, depth - 1)),
-        1 => format!("({}|{})", path(random, depth - 1), path(random, depth - 1)),
-        2 => format!("(^{})", path(random, depth - 1)),
-        3 => format!("({}+)", path(random, depth - 1)),
-        4 => format!("({}*)", path(random, depth - 1)),
-        5 => format!("({}?)", path(random, depth - 1)),
-        6 => format!("!({}|^{})", random.one(&PREDICATES), random.one(&PREDICATES)),
+        0 => format!("({}/{})", path(random, depth - 1, negates), path(random, depth - 1, negates)),
+        1 => format!("({}|{})", path(random, depth - 1, negates), path(random, depth - 1, negates)),
+        2 => format!("(^{})", path(random, depth - 1, negates)),
+        3 => format!("({}*)", path(random, depth - 1, negates)),
+        4 => format!("({}?)", path(random, depth - 1, negates)),
+        5 if negates => format!("!({}|^{})", random.one(&PREDICATES), random.one(&PREDICATES)),
+        5 | 6 => format!("({}+)", path(random, depth - 1, negates)),
         _ => random.one(&PREDICATES).to_owned(),
     }
 }
@@ -98,7 +100,7 @@ fn triple(random: &mut Random) -> String {
     let predicate = match random.below(10) {
         0..6 => random.one(&PREDICATES).to_owned(),
         6..8 => random.one(&["?p", "?q"]).to_owned(),
-        _ => path(random, 2),
+        _ => path(random, 2, true),
     };
     format!("{} {predicate} {} . ", term(random, false), term(random, true))
 }

@@ -320,6 +320,7 @@ impl<'p, 'g> Loading<'_, 'p, 'g> {
         }
         let element = Rc::new(element);
         let mut edges = Edges { tables, ..Edges::default() };
+        let mut found = Vec::new();
         if let Some(count) = count {
             self.memory.grow(8 * count).map_err(|error| error.hint("--memory"))?;
             edges.sources.reserve_exact(isomorph::error::index(count));
@@ -337,12 +338,10 @@ impl<'p, 'g> Loading<'_, 'p, 'g> {
             {
                 let keys = cells::of(&batch, column)?;
                 if let Some(ends) = ends.get_mut(&table) {
-                    let mut most = 0;
-                    ends.positions(keys, None, graph, &mut |position| {
-                        most = most.max(position);
-                        positions.push(u32::try_from(position).unwrap_or(u32::MAX));
-                    })?;
+                    ends.positions(keys, None, graph, &mut found)?;
+                    let most = found.iter().copied().max().unwrap_or_default();
                     u32::try_from(most).map_err(|_| too_many("nodes"))?;
+                    positions.extend(found.iter().map(|position| u32::try_from(*position).unwrap_or(u32::MAX)));
                 }
             }
             if let Some(directed) = directed_at {
@@ -456,16 +455,16 @@ impl<'p, 'g> Loading<'_, 'p, 'g> {
                 scan = scan.filter(filter.clone());
             }
             let Some(ends) = ends.get_mut(&table) else { continue };
+            let mut positions = Vec::new();
             for batch in scan.cancel(graph.scans.cancel.clone()).batches()? {
                 cx.check()?;
                 let batch = Rc::new(batch?);
-                let mut positions = Vec::with_capacity(batch.num_rows());
-                ends.positions(cells::of(&batch, key_at)?, None, graph, &mut |position| positions.push(position))?;
+                ends.positions(cells::of(&batch, key_at)?, None, graph, &mut positions)?;
                 if !tests.left.is_empty() {
                     let shown = InBatch { batch: Rc::clone(&batch), element: Rc::clone(&element) };
                     graph.show(self.pass, shown);
                 }
-                for (row, position) in positions.into_iter().enumerate() {
+                for (row, position) in positions.iter().copied().enumerate() {
                     let mut passes = true;
                     if !tests.left.is_empty() {
                         cx.tick()?;

@@ -1,0 +1,185 @@
+//! The matches of a `GRAPH_TABLE`, which are found when they are read.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use datafusion::common::Statistics;
+use futures::{Stream, StreamExt};
+use isomorph::dataset::Cancel;
+use isomorph::error::Place;
+use isomorph::storage::Resources;
+use isomorph::{Error, Graph, Predicate, Result};
+use isomorph_cypher::{Columns, Options, Query, TableGraph, Value};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::columns::Column;
+use crate::errors::internal;
+use crate::graph_table::at;
+use crate::parts::{Part, Rows, Wanted};
+
+/// Rows of a batch.
+const BATCH: usize = 8192;
+
+/// Batches that wait for whoever reads them.
+const WAITING: usize = 2;
+
+/// A table of matches. Its types are those of the tables of the graph.
+#[derive(Clone)]
+pub(crate) struct MatchedRows {
+    graph: Arc<Graph>,
+    query: Arc<Query>,
+    text: Arc<str>,
+    parameters: BTreeMap<String, Value>,
+    resources: Resources,
+    place: Place,
+    columns: Columns,
+}
+
+impl fmt::Debug for MatchedRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MatchedRows").field("query", &self.text).finish_non_exhaustive()
+    }
+}
+
+impl MatchedRows {
+    /// The table of a query, which `text` says. Nothing is read but what the types of tables take.
+    ///
+    /// # Errors
+    /// If the budget is used up.
+    pub fn new(
+        graph: &Arc<Graph>,
+        query: Query,
+        text: &str,
+        parameters: BTreeMap<String, Value>,
+        resources: &Resources,
+        place: &Place,
+    ) -> Result<Self> {
+        let tables = TableGraph::new(graph.dataset()?, &resources.budget, Cancel::new())?;
+        let columns = query.column_types(&tables, &parameters);
+        drop(tables);
+        Ok(MatchedRows {
+            graph: Arc::clone(graph),
+            query: Arc::new(query),
+            text: text.into(),
+            parameters,
+            resources: resources.clone(),
+            place: place.clone(),
+            columns,
+        })
+    }
+
+    /// Finds the matches, and sends them while somebody wants them.
+    fn find(&self, wanted: &Wanted, cancel: &Cancel, to: &Sender<Result<RecordBatch>>) -> Result<()> {
+        let dataset = self.graph.dataset()?;
+        let budget = &self.resources.budget;
+        let tables = TableGraph::new(dataset, budget, cancel.clone())?.with_threads(self.resources.threads);
+        let options =
+            Options { parameters: self.parameters.clone(), cancel: cancel.clone(), ..Options::new(budget.clone()) };
+        let told = |fault: isomorph_cypher::Fault| fault.into_error(&self.text);
+        let mut rows = self.query.run(&tables, &options).map_err(told)?;
+        let mut left = wanted.limit.unwrap_or(usize::MAX);
+        let mut memory = budget.reserve(0)?;
+        while left > 0 {
+            let mut some = Vec::new();
+            for row in rows.by_ref().take(left.min(BATCH)) {
+                let row = row.map_err(told)?;
+                memory.grow(row.iter().map(Value::bytes).sum()).map_err(|error| error.hint("--memory"))?;
+                some.push(row);
+            }
+            if some.is_empty() {
+                return Ok(());
+            }
+            left -= some.len();
+            let batch = self.columns.batch(&some, &tables)?;
+            let batch = batch.project(&wanted.columns).map_err(|error| Error::usage(error.to_string()))?;
+            memory.shrink(memory.bytes());
+            if to.blocking_send(Ok(batch)).is_err() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts a thread that finds the matches.
+    fn start(self, wanted: Wanted) -> Result<Matches> {
+        let (sender, batches) = channel(WAITING);
+        let cancel = Cancel::new();
+        let inside = cancel.clone();
+        let thread = std::thread::Builder::new().name("isomorph-graph-table".to_owned());
+        let thread = thread.spawn(move || {
+            if let Err(error) = self.find(&wanted, &inside, &sender) {
+                // Nobody hears it who does not read.
+                let _ = sender.blocking_send(Err(at(error, &self.place)));
+            }
+        })?;
+        Ok(Matches { batches, cancel, thread: Some(thread) })
+    }
+}
+
+/// Matches that are being found. Dropping them ends the work.
+struct Matches {
+    batches: Receiver<Result<RecordBatch>>,
+    cancel: Cancel,
+    /// `None` at the end.
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Stream for Matches {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        match self.batches.poll_recv(context) {
+            // The thread has dropped what it sends to, and is at its end.
+            Poll::Ready(None) => Poll::Ready(match self.thread.take().map(std::thread::JoinHandle::join) {
+                Some(Err(_)) => Some(Err(internal("a search panicked"))),
+                _ => None,
+            }),
+            other => other,
+        }
+    }
+}
+
+impl Drop for Matches {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+impl Rows for MatchedRows {
+    fn schema(&self) -> &SchemaRef {
+        self.columns.schema()
+    }
+
+    fn column(&self, _: &str) -> Option<Column> {
+        None
+    }
+
+    fn statistics(&self) -> Statistics {
+        Statistics::new_unknown(self.columns.schema())
+    }
+
+    fn fraction(&self, _: &Predicate) -> f64 {
+        1.0
+    }
+
+    fn parts(&self, wanted: &Wanted) -> Result<Vec<Part>> {
+        let (own, wanted) = (self.clone(), wanted.clone());
+        // A plan has this part, too: the thread starts with the first batch that is asked for.
+        let matches = futures::stream::once(async move {
+            match own.start(wanted) {
+                Ok(matches) => matches.boxed(),
+                Err(error) => futures::stream::iter([Err(error)]).boxed(),
+            }
+        });
+        Ok(vec![matches.flatten().boxed()])
+    }
+
+    fn way(&self, _: &Wanted) -> String {
+        "matches of a pattern".to_owned()
+    }
+}

@@ -58,7 +58,7 @@ CREATE PROPERTY GRAPH g VERTEX TABLES (n KEY (id));",
             if name.ends_with("tsv") { ", 'format.delimiter' '\t'" } else { "" },
         );
         let home = directory(&[("graph.pgq", &mapping), (name, text)]);
-        refused(opened(home.path()).unwrap_err(), "FLAT-KEY", name, place);
+        refused(opened(home.path()).err().unwrap(), "FLAT-KEY", name, place);
         assert_eq!(counts(lenient(home.path()).graph.graph()).0, [2], "{name}");
         assert_eq!(findings(home.path(), false), findings(home.path(), true), "{name}");
     }
@@ -69,7 +69,7 @@ CREATE PROPERTY GRAPH g VERTEX TABLES (n KEY (id));",
         let keys: ArrayRef = Arc::new(Int64Array::from(keys));
         parquet(&home.path().join(format!("nodes/{at}.parquet")), &[("id", keys)]);
     }
-    let error = opened(home.path()).unwrap_err();
+    let error = opened(home.path()).err().unwrap();
     assert_eq!(error.place().row, Some(1), "{error:?}");
     refused(error, "FLAT-KEY", "nodes/1.parquet", "row 1 of nodes/0.parquet");
     let read = lenient(home.path());
@@ -80,7 +80,7 @@ CREATE PROPERTY GRAPH g VERTEX TABLES (n KEY (id));",
 #[test]
 fn rows_without_a_key_are_set_aside() {
     let home = directory(&[("nodes.csv", "id,n\n1,a\n,b\n3,c\n,d\n1,e\n"), EDGES]);
-    refused(opened(home.path()).unwrap_err(), "FLAT-KEY", "nodes.csv", "no key");
+    refused(opened(home.path()).err().unwrap(), "FLAT-KEY", "nodes.csv", "no key");
     let clean = directory(&[("nodes.csv", "id,n\n1,a\n3,c\n"), EDGES]);
     assert_eq!(digests(&lenient(home.path())).unwrap(), digests(&open(clean.path())).unwrap());
     let found = |line| ("FLAT-KEY", "nodes.csv".to_owned(), Some(line));
@@ -105,8 +105,12 @@ fn every_wrong_row_is_a_finding() {
     ]);
     let all = findings(home.path(), false);
     assert_eq!(all, findings(home.path(), true));
-    let of = |rule: &str| all.iter().filter(|one| one.0 == rule).map(|one| one.2.unwrap()).collect::<Vec<_>>();
-    assert_eq!((of("TEXT-VALUE"), of("FLAT-KEY"), of("FLAT-END")), (vec![3, 6], vec![5, 4], vec![2, 4]));
+    let of = |rule: &str| {
+        let mut lines: Vec<u64> = all.iter().filter(|one| one.0 == rule).map(|one| one.2.unwrap()).collect();
+        lines.sort_unstable();
+        lines
+    };
+    assert_eq!((of("TEXT-VALUE"), of("FLAT-KEY"), of("FLAT-END")), (vec![3, 6], vec![4, 5], vec![2, 4]));
 }
 
 fn parquet(path: &Path, columns: &[(&str, ArrayRef)]) {

@@ -1,6 +1,6 @@
 //! The files that the mapping names.
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Kind, Result};
 use isomorph_storage::{Blob, Location, check_relative};
 
 use crate::opening::Opening;

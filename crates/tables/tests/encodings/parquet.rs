@@ -245,7 +245,11 @@ fn columns_are_encoded_on_all_threads_as_on_one() {
     let batch = RecordBatch::try_from_iter_with_nullable([
         ("id", Arc::new(Int64Array::from_iter_values(0..rows)) as ArrayRef, false),
         ("text", Arc::new((0..rows).map(text).collect::<StringArray>()), true),
-        ("half", Arc::new((0..rows).map(|row| (row % 5 > 0).then_some(row as f64 / 2.0)).collect::<Float64Array>()), true),
+        (
+            "half",
+            Arc::new((0..rows).map(|row| (row % 5 > 0).then_some(row as f64 / 2.0)).collect::<Float64Array>()),
+            true,
+        ),
     ])
     .unwrap();
     // Batches of few rows are encoded on one thread.

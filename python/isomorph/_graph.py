@@ -631,8 +631,12 @@ def open(
     )
 
 
-def _opened(graph: str | os.PathLike[str] | Graph) -> Graph:
-    return graph if isinstance(graph, Graph) else Graph(graph)
+def _opened(graph: str | os.PathLike[str] | Graph, lenient: bool = False) -> Graph:
+    if not isinstance(graph, Graph):
+        return Graph(graph, lenient=lenient)
+    if lenient:
+        raise usage("the graph is open already, so lenient comes too late", "isomorph.open(…, lenient=True)")
+    return graph
 
 
 def convert(
@@ -647,6 +651,7 @@ def convert(
     hyperedges: str = "reify",
     rdf_mode: str | None = None,
     labels_from_type: bool = False,
+    lenient: bool = False,
     progress: Progress = None,
 ) -> Certificate:
     """Converts a graph, reads the output back, and compares digests. What the format cannot store goes into a sidecar beside the output.
@@ -659,10 +664,11 @@ def convert(
     :param hyperedges: in a format without hyperedges: ``reify`` (nodes), ``expand`` (edges between members), ``skip``
     :param rdf_mode: RDF and NOCK: ``rich`` or ``pynock``
     :param labels_from_type: RDF: classes become labels
+    :param lenient: continue where data breaks rules, as :func:`isomorph.open` does; wrong rows of tables are left out
     :param progress: ``True`` for a bar, or a function of stage, rows, total
     :raises isomorph.Error: if the destination exists, the input cannot be read, or the output differs; then nothing is written
     """
-    return _opened(source).convert(
+    return _opened(source, lenient).convert(
         destination,
         to,
         lossy=lossy,

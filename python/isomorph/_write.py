@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -130,6 +131,9 @@ def _table(table: Any, what: str) -> Any:
         wide = [name for name, kind in table.schema.items() if str(kind) in ("Int128", "UInt128")]
         if wide:
             raise usage(f"{what}: the column {wide[0]} has 128-bit integers", "integers of 64 bits, or decimals")
+        # Its columns of nothing but nulls have a buffer that Arrow's protocol does not have. They become text without values.
+        untyped = {name: _typed(kind) for name, kind in table.schema.items() if "Null" in str(kind)}
+        table = table.cast(untyped) if untyped else table
     try:
         return _Stream(table.__arrow_c_stream__())
     except (Error, KeyboardInterrupt):
@@ -139,6 +143,14 @@ def _table(table: Any, what: str) -> Any:
         refused = usage(f"{what}: {error_text}")
         refused.why = str(error)
         raise refused from error
+
+
+def _typed(kind: Any) -> Any:
+    """A type of polars, in which nulls without a type are texts."""
+    polars = sys.modules["polars"]
+    if kind == polars.Null:
+        return polars.String
+    return polars.List(_typed(kind.inner)) if isinstance(kind, polars.List) else kind
 
 
 class _Stream:

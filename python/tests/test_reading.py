@@ -240,3 +240,15 @@ def test_a_part_is_a_graph_like_any_other(tmp_path: Path, social: Path) -> None:
             graph.part(**wrong)
     with pytest.raises(isomorph.UsageError, match="part of a part"):
         part.part(limit=1)
+
+
+def test_wrong_rows_of_tables_are_left_out_of_a_conversion_that_is_lenient(tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    (tables / "nodes.csv").write_text("id,n\n1,a\n,b\n1,c\n")
+    (tables / "edges.csv").write_text("source,target\n1,1\n")
+    with pytest.raises(isomorph.Error, match="key"):
+        isomorph.convert(tables, tmp_path / "strict.parq")
+    assert isomorph.convert(tables, tmp_path / "lenient.parq", lenient=True).equal
+    with pytest.raises(isomorph.Error, match="open already"):
+        isomorph.convert(isomorph.open(tmp_path / "lenient.parq"), tmp_path / "again.parq", lenient=True)

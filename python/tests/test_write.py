@@ -91,6 +91,16 @@ def test_dataframes_of_all_libraries_are_taken(tmp_path: Path) -> None:
         assert read == {"id": [3, 1, 2], "name": ["Cid", None, "Ann ☕"]}, name
 
 
+def test_columns_of_polars_without_values_are_text(tmp_path: Path) -> None:
+    nodes = pl.DataFrame({"id": [1, 2], "nothing": [None, None], "lists": [[None], []]})
+    edges = pl.DataFrame({"source": [1], "target": [2], "nothing": [None]})
+    isomorph.write(tmp_path / "g", nodes=nodes, edges=edges, to="parquet")
+    graph = isomorph.open(tmp_path / "g")
+    assert graph.nodes("node").to_arrow().column("nothing").to_pylist() == [None, None]
+    assert graph.nodes("node").to_arrow().column("lists").to_pylist() == [[None], []]
+    assert graph.edges("edge").to_arrow().column("nothing").to_pylist() == [None]
+
+
 def test_unusual_types_keep_their_values(tmp_path: Path) -> None:
     seconds = [datetime.datetime(2024, 2, 29, 12, 30, 1), None]
     zone = pa.array([datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc), None], pa.timestamp("us", "Europe/Berlin"))

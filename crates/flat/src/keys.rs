@@ -6,10 +6,12 @@ use arrow_cast::display::array_value_to_string;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::Scratch;
+use isomorph_storage::parallel::{self, Ahead};
 use isomorph_tables::lookup::{KeyRows, KeyRowsBuilder, Lookup, LookupOptions};
 
 use crate::open::Tables;
 use crate::rules;
+use crate::table::Piece;
 
 /// The keys of a node type.
 pub(crate) enum Keys {
@@ -17,13 +19,18 @@ pub(crate) enum Keys {
     Known(Box<KeyRows>),
     /// Keys that are rows, and how many there are.
     Rows(u64),
+    /// Keys that all differ, and are too many to be looked up within the budget.
+    Many,
 }
+
+/// Batches of keys of one piece that may wait for those of pieces before it.
+const AHEAD: usize = 2;
 
 impl Tables {
     /// The keys of node type `ty`, which are read at the first call.
     ///
     /// # Errors
-    /// When a key is missing or repeated, the table cannot be read, or the keys need more memory than there is.
+    /// When a key is missing or repeated, or the table cannot be read.
     pub(crate) fn keys_of(&self, ty: usize) -> Result<&Keys> {
         let slot = self.keys.get(ty).ok_or_else(|| Error::usage(format!("there is no node type {ty}")))?;
         if let Some(known) = slot.get() {
@@ -44,38 +51,54 @@ impl Tables {
         let memory = self.options.budget.limit() / 4 / self.nodes.len().max(1) as u64;
         let options = LookupOptions::new(&self.options.budget, &scratch).memory(memory);
         let mut builder = KeyRowsBuilder::new(options);
-        for piece in table.pieces() {
+        self.each_key(ty, |first, keys| {
+            if let Some(at) = (0..keys.len()).find(|at| keys.is_null(*at)) {
+                let place = table.place_of(first + at as u64).in_field(name.clone());
+                return Err(Error::broken(&rules::KEY, "the row has no key").at(place));
+            }
+            builder.push(keys)
+        })?;
+        let found = builder.finish()?;
+        let repeats = found.repeats();
+        let Some(repeat) = repeats.shown().first() else {
+            return Ok(match found {
+                Lookup::Memory(keys) => Keys::Known(Box::new(keys)),
+                Lookup::Spilled(_) => Keys::Many,
+            });
+        };
+        let others = match repeats.count() {
+            1 => String::new(),
+            count => format!("; {count} keys are repeated"),
+        };
+        let what = format!("the key is that of {} already{others}", table.earlier(repeat.first, repeat.row));
+        let place = table.place_of(repeat.row).in_field(name.clone());
+        Err(Error::broken(&rules::KEY, what).at(place))
+    }
+
+    /// Passes the keys of node type `ty` to `take` in the order of the rows, with the number of the first row of each batch.
+    ///
+    /// # Errors
+    /// When they cannot be read, and errors of `take`.
+    pub(crate) fn each_key(&self, ty: usize, mut take: impl FnMut(u64, &dyn Array) -> Result<()>) -> Result<()> {
+        let own = self.nodes.get(ty).ok_or_else(|| Error::usage(format!("there is no node type {ty}")))?;
+        let table = &self.tables[own.table];
+        let read = |piece: Piece, give: &mut dyn FnMut((u64, ArrayRef)) -> Result<()>| {
             let mut reading = table.read(&piece, &[own.key], 1 << 16)?;
             while let Some((first, _, columns)) = reading.next_batch()? {
-                let Some(keys) = columns.first() else { continue };
-                if let Some(at) = (0..keys.len()).find(|at| keys.is_null(*at)) {
-                    let place = table.place_of(first + at as u64).in_field(name.clone());
-                    return Err(Error::broken(&rules::KEY, "the row has no key").at(place));
-                }
-                builder.push(keys.as_ref())?;
+                columns.into_iter().next().map_or(Ok(()), |keys| give((first, keys)))?;
             }
-        }
-        match builder.finish()? {
-            Lookup::Spilled(_) => Err(Error::new(
-                Kind::TooLarge,
-                format!("the keys of {} take more memory than a quarter of the budget", self.graph.nodes[ty].name),
-            )
-            .hint("--memory SIZE    allow more")),
-            Lookup::Memory(keys) => match keys.repeats().shown().first() {
-                None => Ok(Keys::Known(Box::new(keys))),
-                Some(repeat) => {
-                    let line = table.place_of(repeat.first).line;
-                    let first = line.map_or_else(|| format!("row {}", repeat.first), |line| format!("line {line}"));
-                    let others = match keys.repeats().count() {
-                        1 => String::new(),
-                        count => format!("; {count} keys are repeated"),
-                    };
-                    let what = format!("the key is that of {first} already{others}");
-                    let place = table.place_of(repeat.row).in_field(name.clone());
-                    Err(Error::broken(&rules::KEY, what).at(place))
-                }
-            },
-        }
+            Ok(())
+        };
+        let threads = self.options.threads;
+        let ahead = Ahead { pieces: AHEAD, parts: threads };
+        parallel::in_order(table.pieces(), threads, ahead, read, |(first, keys)| take(first, keys.as_ref()))
+    }
+
+    /// What a look-up among too many keys ends with.
+    pub(crate) fn too_many(&self, ty: usize) -> Error {
+        let name = self.graph.nodes.get(ty).map_or("", |ty| ty.name.as_str());
+        Error::new(Kind::TooLarge, format!("the keys of {name} take more memory than a quarter of the budget"))
+            .hint("--memory SIZE    allow more")
     }
 
     /// The rows of the ends of edges that begin at `first` in table `table`.
@@ -106,6 +129,7 @@ impl Tables {
                     None => Ok(rows.into()),
                 }
             }
+            Keys::Many => Err(self.too_many(ty)),
             Keys::Rows(count) => {
                 let rows = cast(ends, &DataType::UInt64)
                     .ok()

@@ -45,8 +45,10 @@ impl Tables {
             let found = self.wrong_cells(at)?;
             self.reject(at, found)?;
         }
-        for ty in 0..self.nodes.len() {
-            let found = self.wrong_keys(ty)?;
+        for ty in (0..self.nodes.len()).filter(|ty| !self.nodes[*ty].row_keys).collect::<Vec<_>>() {
+            let found = self.missing_keys(ty)?;
+            self.reject(self.nodes[ty].table, found)?;
+            let found = self.repeated_keys(ty)?;
             self.reject(self.nodes[ty].table, found)?;
         }
         let mut of_edges: BTreeSet<usize> = self.edges.iter().map(|own| own.table).collect();
@@ -99,47 +101,45 @@ impl Tables {
         Ok(found)
     }
 
-    fn wrong_keys(&self, ty: usize) -> Result<Found> {
+    fn missing_keys(&self, ty: usize) -> Result<Found> {
         let (own, mut found) = (&self.nodes[ty], Found::default());
-        if own.row_keys {
-            return Ok(found);
-        }
+        let table = &self.tables[own.table];
+        let name = &table.columns[own.key].name;
+        self.each_key(ty, |first, keys| {
+            for row in (first..).zip(0..keys.len()).filter_map(|(row, at)| keys.is_null(at).then_some(row)) {
+                found.add(
+                    row,
+                    table.place_of(row).in_field(name.clone()),
+                    &rules::KEY,
+                    "the row has no key".to_owned(),
+                );
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Rows whose key an earlier row has. None lacks a key.
+    fn repeated_keys(&self, ty: usize) -> Result<Found> {
+        let (own, mut found) = (&self.nodes[ty], Found::default());
         let table = &self.tables[own.table];
         let name = &table.columns[own.key].name;
         let scratch = self.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
         let memory = self.options.budget.limit() / 4 / self.nodes.len().max(1) as u64;
         let mut builder = KeyRowsBuilder::new(LookupOptions::new(&self.options.budget, &scratch).memory(memory));
-        let place = |row: u64| table.place_of(row).in_field(name.clone());
-        let each = |take: &mut dyn FnMut(u64, &dyn Array) -> Result<()>| -> Result<()> {
-            for piece in table.pieces() {
-                let mut reading = table.read(&piece, &[own.key], ROWS)?;
-                while let Some((first, _, columns)) = reading.next_batch()? {
-                    let Some(keys) = columns.first() else { continue };
-                    take(first, keys.as_ref())?;
-                }
-            }
-            Ok(())
-        };
-        // Rows without a key are numbered like the others: a null is no key.
-        each(&mut |_, keys| builder.push(keys))?;
-        let Lookup::Memory(known) = builder.finish()? else {
-            let what =
-                format!("the keys of {} take more memory than a quarter of the budget", self.graph.nodes[ty].name);
-            return Err(Error::new(Kind::TooLarge, what).hint("--memory SIZE    allow more"));
+        self.each_key(ty, |_, keys| builder.push(keys))?;
+        let known = match builder.finish()? {
+            keys if keys.repeats().is_empty() => return Ok(found),
+            Lookup::Memory(known) => known,
+            Lookup::Spilled(_) => return Err(self.too_many(ty)),
         };
         let mut rows = Vec::new();
-        each(&mut |first, keys| {
+        self.each_key(ty, |first, keys| {
             rows.clear();
             known.translate(keys, &mut rows)?;
-            for (row, earlier) in (first..).zip(&rows) {
-                let at = usize::try_from(row - first).unwrap_or_default();
-                if keys.is_null(at) {
-                    found.add(row, place(row), &rules::KEY, "the row has no key".to_owned());
-                } else if *earlier < row {
-                    let line = table.place_of(*earlier).line;
-                    let of = line.map_or_else(|| format!("row {earlier}"), |line| format!("line {line}"));
-                    found.add(row, place(row), &rules::KEY, format!("the key is that of {of} already"));
-                }
+            for (row, earlier) in (first..).zip(&rows).filter(|(row, earlier)| **earlier < *row) {
+                let what = format!("the key is that of {} already", table.earlier(*earlier, row));
+                found.add(row, table.place_of(row).in_field(name.clone()), &rules::KEY, what);
             }
             Ok(())
         })?;
@@ -161,6 +161,7 @@ impl Tables {
                     rows.clear();
                     let has_none = match self.keys_of(ty)? {
                         Keys::Known(known) => known.translate(keys.as_ref(), &mut rows)?.not_found == 0,
+                        Keys::Many => return Err(self.too_many(ty)),
                         Keys::Rows(_) => self.rows_of(ty, keys, (at, column), first).is_ok(),
                     };
                     if has_none && keys.null_count() == 0 {

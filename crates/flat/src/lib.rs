@@ -8,11 +8,14 @@
 mod capability;
 mod cells;
 mod conventions;
+mod find;
 mod keys;
 mod lenient;
+mod locations;
 pub mod neo4j;
 mod open;
 mod opened_files;
+mod opening;
 mod parts;
 mod plain;
 mod reading;
@@ -29,7 +32,8 @@ use isomorph_storage::Location;
 use isomorph_tables::Encoding;
 
 pub use capability::{CSV, JSON, NEO4J, TYPED, holds};
-pub use open::{MAPPING, OpenOptions, Tables, is_mapping};
+pub use find::{MAPPING, is_mapping};
+pub use open::{OpenOptions, Tables};
 pub use plain::PlainTable;
 pub use workbook::is_workbook;
 pub use write::{TablesWriter, WriteOptions};
@@ -52,11 +56,11 @@ pub fn detect(location: &Location) -> Result<Option<Detected>> {
         let begins = workbook::begins(&isomorph_storage::Blob::open(location)?)?;
         return Ok(begins.then_some(Detected { encoding: Encoding::Csv, neo4j: false }));
     }
-    let of = |found: open::Found| {
+    let of = |found: find::Found| {
         let encoding = found.script.tables.first()?.encoding;
         Some(Detected { encoding, neo4j: neo4j::is_meant(&found.script) })
     };
-    match open::find(location) {
+    match find::find(location) {
         Ok(found) => Ok(found.and_then(of)),
         // What is wrong with a mapping file or a table, its reader says best; so do several candidates.
         Err(error) if matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge | Kind::Usage) => {
@@ -74,7 +78,7 @@ pub fn owns(directory: &Location, names: &[&str]) -> Result<bool> {
     if !names.contains(&MAPPING) {
         return Ok(false);
     }
-    let Some(found) = open::find(directory)? else { return Ok(false) };
+    let Some(found) = find::find(directory)? else { return Ok(false) };
     let is_named = |name: &&str| found.script.tables.iter().any(|table| table.location == **name);
     Ok(names.iter().all(|name| *name == MAPPING || is_named(name)))
 }

@@ -1,31 +1,17 @@
-//! Opens tables as a graph: by a mapping file, or by a convention.
+//! Tables that are opened as a graph.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
-use arrow_schema::DataType;
-use isomorph_error::{Error, Finding, Findings, Kind, Result};
-use isomorph_model::{Direction, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property};
-use isomorph_storage::{Blob, Budget, Location, Root, Scratch, check_relative, limits};
+use isomorph_error::{Error, Finding, Findings, Result};
+use isomorph_model::Graph;
+use isomorph_storage::{Budget, Location, Scratch, pool};
 
-use crate::conventions::kept_type;
+use crate::find::{Found, find, find_or_draft};
 use crate::keys::Keys;
-use crate::neo4j;
-use crate::parts;
-use crate::source::label_column;
-use crate::sql::{Edge, ExternalTable, Properties, Script, TableOptions, Vertex, parse};
-use crate::survey::RELATIONS;
-use crate::table::{Declared, Table, unread};
-use crate::workbook;
-
-/// The name of the mapping file that is written beside tables.
-pub const MAPPING: &str = "graph.pgq";
-
-/// The extension of mapping files.
-const EXTENSION: &str = ".pgq";
-
-/// The most labels that are collected when a graph is opened.
-const LABELS: usize = 1_000;
+use crate::opening::Opening;
+use crate::sql::Script;
+use crate::table::Table;
 
 /// How tables are opened.
 #[derive(Debug, Clone)]
@@ -38,11 +24,14 @@ pub struct OpenOptions {
     pub budget: Budget,
     /// Temporary files.
     pub scratch: Option<Scratch>,
+    /// Threads that read.
+    pub threads: usize,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        OpenOptions { allow_outside: false, lenient: false, budget: Budget::of_this_machine(), scratch: None }
+        let budget = Budget::of_this_machine();
+        OpenOptions { allow_outside: false, lenient: false, budget, scratch: None, threads: pool::threads() }
     }
 }
 
@@ -58,6 +47,7 @@ impl Default for OpenOptions {
 /// # Ok::<(), isomorph_error::Error>(())
 /// ```
 pub struct Tables {
+    pub(crate) location: Location,
     pub(crate) graph: Graph,
     pub(crate) tables: Vec<Table>,
     pub(crate) nodes: Vec<Nodes>,
@@ -66,11 +56,11 @@ pub struct Tables {
     pub(crate) options: OpenOptions,
     /// Rows that are set aside.
     pub(crate) rejected: Vec<Finding>,
-    recognised: Vec<(String, String)>,
+    pub(crate) recognised: Vec<(String, String)>,
     /// What is read in part.
     pub(crate) findings: Findings,
-    mapping: Option<String>,
-    script: Script,
+    pub(crate) mapping: Option<String>,
+    pub(crate) script: Script,
 }
 
 /// Where the nodes of a type are.
@@ -94,113 +84,22 @@ pub(crate) struct Edges {
     pub properties: Vec<usize>,
 }
 
-/// A mapping, and where it comes from.
-pub(crate) struct Found {
-    pub root: Root,
-    pub script: Script,
-    /// The mapping file.
-    pub file: Option<String>,
-    /// What was recognised, and by what.
-    pub recognised: Vec<(String, String)>,
-    /// Tables that are no files of their own, by what the mapping calls their location: the sheets of a workbook.
-    pub sheets: Vec<(String, Blob)>,
-}
-
-/// Whether a name is that of a mapping file.
-pub fn is_mapping(name: &str) -> bool {
-    name.to_ascii_lowercase().ends_with(EXTENSION)
-}
-
-/// The mapping at `location`: a mapping file, a directory with one, or a directory of tables that a convention explains; `None` if it is none
-/// of these.
-///
-/// # Errors
-/// When it cannot be read, a mapping file is wrong, or a directory has several of them.
-pub(crate) fn find(location: &Location) -> Result<Option<Found>> {
-    find_or_draft(location, false)
-}
-
-/// The same; with `draft`, a convention guesses what no name tells.
-fn find_or_draft(location: &Location, draft: bool) -> Result<Option<Found>> {
-    let name = location.file_name().to_owned();
-    if is_mapping(&name) && !location.as_path().is_some_and(std::path::Path::is_dir) {
-        let directory =
-            location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
-        return read(Root::open(&directory)?, name).map(Some);
-    }
-    if workbook::is_workbook(&name) && !location.as_path().is_some_and(std::path::Path::is_dir) {
-        return of_workbook(location, &name, draft);
-    }
-    if !location.scheme().has_listing() {
-        return Ok(None);
-    }
-    let root = match Root::open(location) {
-        Ok(root) => root,
-        Err(error) if error.kind() == Kind::Usage => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let files = root.list_dir("")?;
-    let mappings: Vec<&str> =
-        files.iter().filter(|file| !file.is_dir && is_mapping(&file.name)).map(|file| file.name.as_str()).collect();
-    match mappings.as_slice() {
-        [] => crate::conventions::guess(root, &files, draft),
-        [one] => {
-            let name = (*one).to_owned();
-            read(root, name).map(Some)
-        }
-        _ if mappings.contains(&MAPPING) => read(root, MAPPING.to_owned()).map(Some),
-        several => {
-            let error = Error::usage("the directory has several mapping files").at(location.to_string());
-            Err(error.hint(format!("name one of them: {}", several.join(", "))))
-        }
-    }
-}
-
-/// The mapping that the sheets of a workbook have by a convention.
-fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Found>> {
-    let directory =
-        location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
-    let blob = Blob::open(location)?;
-    if !workbook::begins(&blob)? {
-        return Ok(None);
-    }
-    let (files, blobs): (Vec<_>, Vec<_>) = workbook::sheets(name, &blob)?.into_iter().unzip();
-    let sheets: Vec<(String, Blob)> = files.iter().map(|file| file.name.clone()).zip(blobs).collect();
-    let names: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();
-    let Some((script, mut recognised)) = crate::conventions::guess_of(&files, Vec::new(), draft)? else {
-        let what = format!("no convention makes a graph of the sheets {}", names.join(", "));
-        return Err(Error::unsupported(what)
-            .at(location.to_string())
-            .hint("call the sheets nodes and edges, with columns id, source and target")
-            .hint(format!(
-                "write a mapping file, graph.pgq: LOCATION '{name}#{}'",
-                names.first().unwrap_or(&"SHEET")
-            )));
-    };
-    recognised.insert(0, ("workbook".to_owned(), format!("{name}: {}", names.join(", "))));
-    Ok(Some(Found { root: Root::open(&directory)?, script, file: None, recognised, sheets }))
-}
-
-fn read(root: Root, name: String) -> Result<Found> {
-    let bytes = root.read(&name, limits::MANIFEST_BYTES)?;
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|_| Error::broken(&crate::rules::MAPPING, "the file is not UTF-8").at(name.as_str()))?;
-    let script = parse(text, &name)?;
-    let recognised = vec![("tables".to_owned(), format!("by the mapping file {name}"))];
-    Ok(Found { root, script, file: Some(name), recognised, sheets: Vec::new() })
-}
-
 impl Tables {
     /// Opens the tables at `location`: a mapping file, a directory that has one, or one whose files a convention explains. Texts are read
-    /// once, to count rows and, where nothing declares them, to find the types of columns.
+    /// once, to count rows and, where nothing declares them, to find the types of columns; then the keys of nodes are compared.
     ///
     /// # Errors
     /// When the files cannot be read, or are no graph.
     pub fn open(location: &Location, options: OpenOptions) -> Result<Tables> {
-        Tables::of(find(location)?, location, options)
+        let mut tables = Tables::of(find(location)?, location, options)?;
+        match tables.options.lenient {
+            true => tables.set_aside()?,
+            false => tables.check_keys()?,
+        }
+        Ok(tables)
     }
 
-    /// The same where nothing but names is read: what a convention does not know is guessed.
+    /// The same where nothing but names is read: what a convention does not know is guessed, and keys are not compared.
     ///
     /// # Errors
     /// As [`Tables::open`].
@@ -214,16 +113,27 @@ impl Tables {
                 .at(location.to_string())
                 .hint("write a mapping file, graph.pgq: CREATE EXTERNAL TABLE …, CREATE PROPERTY GRAPH …")
         })?;
-        let findings = Findings::keeping(8);
-        let lenient = options.lenient;
-        let mut tables = Opening { found, options, opened: Vec::new(), by_name: HashMap::new(), findings }.open()?;
-        if lenient {
-            tables.set_aside()?;
-            for one in &tables.rejected {
-                tables.findings.push(one.rule, one.message.clone(), one.place.clone());
+        let (location, findings) = (location.clone(), Findings::keeping(8));
+        Opening { location, found, options, opened: Vec::new(), by_name: HashMap::new(), findings }.open()
+    }
+
+    /// Reads the keys of all nodes: a key that is missing or repeated is a finding, so that no command reads one of two nodes, or counts
+    /// both.
+    fn check_keys(&mut self) -> Result<()> {
+        for ty in 0..self.nodes.len() {
+            if let Err(error) = self.keys_of(ty) {
+                let Some(rule) = error.broken_rule() else { return Err(error) };
+                self.findings.push(rule, error.message().to_owned(), error.place().clone());
             }
         }
-        Ok(tables)
+        Ok(())
+    }
+
+    /// What opening has found, with the rows that are set aside.
+    pub(crate) fn all_findings(&self) -> Findings {
+        let mut all = self.findings.clone();
+        self.rejected.iter().for_each(|one| all.push(one.rule, one.message.clone(), one.place.clone()));
+        all
     }
 
     /// The rows that are set aside, see [`OpenOptions::lenient`].
@@ -252,435 +162,4 @@ impl Tables {
         let files: BTreeMap<&str, u64> = parts.map(|part| (part.blob.name(), part.blob.size())).collect();
         (files.values().sum(), files.len() as u64 + u64::from(self.mapping.is_some()))
     }
-}
-
-struct Opening {
-    found: Found,
-    options: OpenOptions,
-    opened: Vec<Table>,
-    by_name: HashMap<String, usize>,
-    findings: Findings,
-}
-
-impl Opening {
-    fn open(mut self) -> Result<Tables> {
-        let mut script = std::mem::take(&mut self.found.script);
-        let file = self.found.file.clone().unwrap_or_default();
-        let mut graph = Graph::default();
-        if !script.graph.name.is_empty() && script.graph.name != "g" {
-            graph.name = Some(script.graph.name.clone());
-        }
-        let mut nodes = Vec::new();
-        for vertex in &script.graph.vertices {
-            let (ty, own) = self.vertex(vertex, &script, &file)?;
-            if graph.nodes.iter().any(|known: &NodeType| known.name == ty.name) {
-                let error = vertex.at.error(&file, format!("two tables of nodes have the label {}", ty.name));
-                return Err(error.hint("give each a label of its own"));
-            }
-            graph.nodes.push(ty);
-            nodes.push(own);
-        }
-        let mut edges = Vec::new();
-        for edge in &script.graph.edges {
-            for (ty, own) in self.edge(edge, &script, &nodes, &file)? {
-                let same = |known: &EdgeType| {
-                    (known.source, &known.relation, known.target) == (ty.source, &ty.relation, ty.target)
-                };
-                if graph.edges.iter().any(same) {
-                    let (_, relation, _) = graph.edge_name(&ty);
-                    let what =
-                        format!("two tables of edges have the label {relation} between the same tables of nodes");
-                    return Err(edge.at.error(&file, what).hint("give each a label of its own"));
-                }
-                graph.edges.push(ty);
-                edges.push(own);
-            }
-        }
-        self.unread(&nodes, &edges);
-        let keys = nodes.iter().map(|_| OnceLock::new()).collect();
-        // What a convention has found is said in full.
-        for table in script.tables.iter_mut().filter(|table| table.columns.is_empty()) {
-            let Some(opened) = self.by_name.get(&table.name).and_then(|at| self.opened.get(*at)) else { continue };
-            (table.columns, table.options) = (opened.declared(), opened.options.written());
-        }
-        // A column whose type SQL cannot say is not declared, and a property only where it is listed.
-        let listed = |table: &str, said: &mut Properties, own: &[Property], columns: &[usize]| {
-            let Some(opened) = self.by_name.get(table).and_then(|at| self.opened.get(*at)) else { return };
-            let is_untold = |at: &usize| opened.columns.get(*at).is_some_and(|own| !own.is_declarable());
-            if *said == Properties::All && columns.iter().any(is_untold) {
-                let name =
-                    |(at, own): (&usize, &Property)| Some((opened.columns.get(*at)?.name.clone(), own.name.clone()));
-                *said = Properties::Listed(columns.iter().zip(own).filter_map(name).collect());
-            }
-        };
-        for ((vertex, own), ty) in script.graph.vertices.iter_mut().zip(&nodes).zip(&graph.nodes) {
-            listed(&vertex.table, &mut vertex.properties, &ty.properties, &own.properties);
-        }
-        for edge in &mut script.graph.edges {
-            let at = self.by_name.get(&edge.table);
-            let Some(own) = edges.iter().position(|own| Some(&own.table) == at) else { continue };
-            listed(&edge.table, &mut edge.properties, &graph.edges[own].properties, &edges[own].properties);
-        }
-        let (recognised, mapping) = (self.found.recognised, self.found.file);
-        Ok(Tables {
-            graph,
-            tables: self.opened,
-            nodes,
-            edges,
-            keys,
-            options: self.options,
-            rejected: Vec::new(),
-            recognised,
-            findings: self.findings,
-            mapping,
-            script,
-        })
-    }
-
-    /// Notes columns that files have and the mapping file neither declares nor lists.
-    fn unread(&mut self, nodes: &[Nodes], edges: &[Edges]) {
-        for (at, table) in self.opened.iter().enumerate() {
-            let of_nodes = nodes.iter().filter(|own| own.table == at);
-            let of_nodes = of_nodes.flat_map(|own| own.properties.iter().copied().chain([own.key]).chain(own.labels));
-            let of_edges = edges.iter().filter(|own| own.table == at).flat_map(|own| {
-                let roles = own.directed.into_iter().chain(own.relation.as_ref().map(|(column, _)| *column));
-                own.properties.iter().copied().chain(own.ends).chain(roles)
-            });
-            let read: HashSet<usize> = of_nodes.chain(of_edges).collect();
-            let others = table.columns.iter().enumerate().filter(|(at, own)| own.undeclared && !read.contains(at));
-            let others: Vec<String> = others.map(|(_, own)| own.name.clone()).collect();
-            unread(&mut self.findings, &others, table.place(), &table.name);
-        }
-    }
-
-    /// Opens a table once, though several elements may be in it.
-    fn table(
-        &mut self,
-        name: &str,
-        at: crate::sql::At,
-        script: &Script,
-        known: &HashMap<String, DataType>,
-        keys: &[String],
-        file: &str,
-    ) -> Result<usize> {
-        if let Some(at) = self.by_name.get(name) {
-            return Ok(*at);
-        }
-        let declared = declared(name, at, script, file)?;
-        let options = TableOptions::of(declared, file)?;
-        let blobs = self.blobs(declared, &options, file)?;
-        let declared = Declared { table: declared, options, file, lenient: self.options.lenient };
-        let table = Table::open(declared, blobs, (known, keys), &mut self.findings)?;
-        let at = self.opened.len();
-        self.opened.push(table);
-        self.by_name.insert(name.to_owned(), at);
-        Ok(at)
-    }
-
-    /// The files of a table: those that its location says, and those that an option adds.
-    fn blobs(&mut self, declared: &ExternalTable, options: &TableOptions, file: &str) -> Result<Vec<Blob>> {
-        let mut all = Vec::new();
-        for location in std::iter::once(&declared.location).chain(&options.parts) {
-            let location = location.strip_prefix("./").unwrap_or(location);
-            self.open_workbook(location)?;
-            let of_sheet = self.found.sheets.iter().find(|(name, _)| name == location);
-            match of_sheet {
-                Some((_, sheet)) => all.push(sheet.clone()),
-                None => self.find_blobs(declared, location, file, &mut all)?,
-            }
-        }
-        Ok(all)
-    }
-
-    /// Reads the sheets of a workbook of which a location names one, `people.xlsx#Sheet1`, once.
-    fn open_workbook(&mut self, location: &str) -> Result<()> {
-        let Some((name, _)) = location.split_once('#').filter(|(name, _)| workbook::is_workbook(name)) else {
-            return Ok(());
-        };
-        let is_open =
-            self.found.sheets.iter().any(|(known, _)| known.split_once('#').is_some_and(|(own, _)| own == name));
-        if !is_open && check_relative(name).is_ok() {
-            let sheets = workbook::sheets(name, &self.found.root.file(name)?)?;
-            self.found.sheets.extend(sheets.into_iter().map(|(file, blob)| (file.name, blob)));
-        }
-        Ok(())
-    }
-
-    /// The files at one location. A name that leaves the directory of the mapping file is followed only where that is allowed.
-    fn find_blobs(&self, declared: &ExternalTable, location: &str, file: &str, all: &mut Vec<Blob>) -> Result<()> {
-        let root = &self.found.root;
-        let is_inside = check_relative(location.trim_end_matches('/')).is_ok();
-        if is_inside {
-            let is_several = location.ends_with('/') || parts::is_pattern(location);
-            let one = if is_several { None } else { Some(root.file(location)) };
-            let names = match &one {
-                None => Some(parts::named(root, location, declared.encoding)?),
-                Some(Err(error)) if matches!(error.kind(), Kind::NotFound | Kind::Malformed) => {
-                    parts::named(root, location, declared.encoding).ok()
-                }
-                Some(_) => None,
-            };
-            if let Some(names) = names {
-                all.extend(names.iter().map(|name| root.file(name)).collect::<Result<Vec<_>>>()?);
-                return Ok(());
-            }
-            match one.unwrap_or_else(|| root.file(location)) {
-                Err(error) if error.kind() == Kind::NotFound => {
-                    return Err(declared.at.error(file, format!("the table {} has no file {location}", declared.name)));
-                }
-                Err(error)
-                    if error.broken_rule() == Some(&isomorph_storage::PATH_ESCAPE) && self.options.allow_outside => {}
-                found => {
-                    all.push(found?);
-                    return Ok(());
-                }
-            }
-        }
-        if matches!(location, "." | "") || location.ends_with('/') {
-            let what = format!("the location of the table {} is a directory that is not below this one", declared.name);
-            return Err(declared.at.error(file, what).hint("LOCATION 'people.csv'"));
-        }
-        if !self.options.allow_outside {
-            let what =
-                format!("the table {} is in {location}, outside the directory of the mapping file", declared.name);
-            return Err(declared.at.error(file, what).hint("--allow-outside    read it all the same"));
-        }
-        let has_scheme = location.contains("://");
-        let place = match self.found.root.location().as_path().filter(|_| !has_scheme) {
-            Some(directory) => Location::from_path(&directory.join(location)),
-            None => Location::parse(location)?,
-        };
-        all.push(Blob::open(&place)?);
-        Ok(())
-    }
-
-    fn vertex(&mut self, vertex: &Vertex, script: &Script, file: &str) -> Result<(NodeType, Nodes)> {
-        let wanted: Vec<String> = vertex.key.iter().cloned().collect();
-        let at = self.table(&vertex.table, vertex.at, script, &HashMap::new(), &wanted, file)?;
-        let table = &self.opened[at];
-        let Some(key_name) = &vertex.key else {
-            let error = vertex.at.error(file, format!("the table {} has no key", vertex.table));
-            return Err(error.hint("KEY (column)    the column whose values edges name"));
-        };
-        let key = column(table, key_name, vertex.at, file)?;
-        let own = &table.columns[key];
-        let row_keys = table.options.row_keys;
-        let (properties, columns) = properties(table, &vertex.properties, &[key], vertex.at, file)?;
-        let listed = match &vertex.properties {
-            Properties::Listed(all) => all.iter().find(|(column, _)| table.find(column) == Some(key)),
-            _ => None,
-        };
-        let key_called = listed.map_or_else(|| own.name.clone(), |(_, name)| name.clone());
-        let kind = match &own.ty.data_type {
-            data_type if row_keys && data_type.is_integer() => Key::row(),
-            data_type if data_type.is_integer() && !row_keys => {
-                Key { kind: KeyKind::Int, data_type: data_type.clone(), name: None }.named(key_called)
-            }
-            DataType::Utf8 if !row_keys => Key::utf8().named(key_called),
-            other => {
-                let what =
-                    format!("keys are integers or text, and {key_name} of the table {} is of type {other}", table.name);
-                return Err(vertex.at.error(file, what));
-            }
-        };
-        let labels = table.options.labels.as_ref().and_then(|name| table.find(name));
-        let mut ty = NodeType::new(&vertex.label, kind);
-        (ty.properties, ty.rows) = (properties, Some(table.rows));
-        if let Some(labels) = labels {
-            ty.labels = vocabulary(table, labels)?;
-        }
-        Ok((ty, Nodes { table: at, key, row_keys, labels, properties: columns }))
-    }
-
-    fn edge(&mut self, edge: &Edge, script: &Script, nodes: &[Nodes], file: &str) -> Result<Vec<(EdgeType, Edges)>> {
-        let mut types = [0; 2];
-        let mut known = HashMap::new();
-        for (ty, end) in types.iter_mut().zip([&edge.source, &edge.target]) {
-            let found = script.graph.vertices.iter().position(|vertex| vertex.alias == end.references);
-            let found = found.or_else(|| {
-                script.graph.vertices.iter().position(|vertex| vertex.alias.eq_ignore_ascii_case(&end.references))
-            });
-            *ty = found.ok_or_else(|| {
-                let names: Vec<&str> = script.graph.vertices.iter().map(|vertex| vertex.alias.as_str()).collect();
-                let error = end.at.error(file, format!("there is no table of nodes {}", end.references));
-                error.hint(names.join(", "))
-            })?;
-            let of = &nodes[*ty];
-            let key = &self.opened[of.table].columns[of.key];
-            if let Some(column) = &end.referenced
-                && self.opened[of.table].find(column) != Some(of.key)
-            {
-                let what = format!("edges end in the keys of {}, and its key is {}", end.references, key.name);
-                return Err(end.at.error(file, what).hint(format!("REFERENCES {} ({})", end.references, key.name)));
-            }
-            known.insert(end.column.clone(), key.ty.data_type.clone());
-        }
-        let at = self.table(&edge.table, edge.at, script, &known, &[], file)?;
-        let table = &self.opened[at];
-        let ends = [
-            column(table, &edge.source.column, edge.source.at, file)?,
-            column(table, &edge.target.column, edge.target.at, file)?,
-        ];
-        for (end, ty) in ends.iter().zip(types) {
-            let (found, key) = (&table.columns[*end].ty.data_type, &nodes[ty]);
-            let wanted = &self.opened[key.table].columns[key.key].ty.data_type;
-            if found.is_integer() != wanted.is_integer() || !(found.is_integer() || *found == DataType::Utf8) {
-                let name = &table.columns[*end].name;
-                let what = format!(
-                    "{name} of the table {} is of type {found}, and the keys that it names are of type {wanted}",
-                    table.name
-                );
-                return Err(edge.at.error(file, what));
-            }
-        }
-        let directed = table.options.directed.as_ref().and_then(|name| table.find(name));
-        let relation = table.options.relation.as_ref().and_then(|name| table.find(name));
-        let several = relation.filter(|_| table.relations.len() <= RELATIONS);
-        let mut taken = ends.to_vec();
-        taken.extend(several);
-        let (properties, columns) = properties(table, &edge.properties, &taken, edge.at, file)?;
-        let direction = match (directed, table.options.undirected) {
-            (Some(_), _) => Direction::PerRow,
-            (None, true) => Direction::Undirected,
-            (None, false) => Direction::Directed,
-        };
-        let of = |relation: Option<(usize, &(String, u64))>| {
-            let name = relation.map_or(&edge.label, |(_, (name, _))| name);
-            let mut ty = EdgeType::new(types[0], name, types[1]);
-            (ty.direction, ty.properties) = (direction, properties.clone());
-            ty.rows = Some(relation.map_or(table.rows, |(_, (_, rows))| *rows));
-            let relation = relation.map(|(column, (name, _))| (column, name.clone()));
-            (ty, Edges { table: at, ends, directed, relation, properties: columns.clone() })
-        };
-        if let (Some(column), None) = (relation, several) {
-            let what = format!(
-                "{} relations: more than types, so {} is a property",
-                table.relations.len(),
-                table.columns[column].name
-            );
-            self.found.recognised.push((edge.label.clone(), what));
-        }
-        if let Some(column) = several.filter(|_| table.relations.is_empty() && table.rows > 0) {
-            let place = table.place().in_field(&table.columns[column].name);
-            return Err(Error::broken(&crate::rules::RELATION, "no row names a relation").at(place));
-        }
-        Ok(match several.filter(|_| !table.relations.is_empty()) {
-            Some(column) => table.relations.iter().map(|relation| of(Some((column, relation)))).collect(),
-            None => vec![of(None)],
-        })
-    }
-}
-
-fn declared<'a>(name: &str, at: crate::sql::At, script: &'a Script, file: &str) -> Result<&'a ExternalTable> {
-    let exact = script.tables.iter().find(|table| table.name == name);
-    exact.or_else(|| script.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))).ok_or_else(|| {
-        let names: Vec<&str> = script.tables.iter().map(|table| table.name.as_str()).collect();
-        let near = isomorph_error::did_you_mean(name, names.iter().copied());
-        at.error(file, format!("no table {name} is declared{near}")).hint(format!("CREATE EXTERNAL TABLE {name} …"))
-    })
-}
-
-fn column(table: &Table, name: &str, at: crate::sql::At, file: &str) -> Result<usize> {
-    table.find(name).ok_or_else(|| {
-        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-        let near = isomorph_error::did_you_mean(name, names.iter().copied());
-        let error = at.error(file, format!("the table {} has no column {name}{near}", table.name));
-        error.hint(format!("its columns: {}", names.join(", ")))
-    })
-}
-
-/// The properties of a table and their columns: all but `taken` and those that options give another meaning.
-fn properties(
-    table: &Table,
-    said: &Properties,
-    taken: &[usize],
-    at: crate::sql::At,
-    file: &str,
-) -> Result<(Vec<Property>, Vec<usize>)> {
-    let roles = [&table.options.labels, &table.options.directed].into_iter().flatten();
-    let roles: HashSet<usize> = roles.filter_map(|name| table.find(name)).chain(taken.iter().copied()).collect();
-    let of = |at: usize, name: &str| {
-        let own = &table.columns[at];
-        match is_read(&own.ty.data_type) {
-            true => {
-                let mut property = own.property(name);
-                let word = kept_type(&own.name, name).filter(|_| neo4j::is_text(&own.ty.data_type));
-                property.declared.extend(word.map(|word| (neo4j::DECLARED.to_owned(), word.to_owned())));
-                Ok(property)
-            }
-            false => {
-                let what = format!("columns of type {} are not read from tables", own.ty.data_type);
-                Err(Error::unsupported(what)
-                    .at(table.place().in_field(&own.name))
-                    .hint("write the column as text or JSON, or leave it out of PROPERTIES"))
-            }
-        }
-    };
-    let all = |but: &HashSet<usize>| {
-        let stays = (0..table.columns.len()).filter(|at| !roles.contains(at) && !but.contains(at));
-        let stays = stays.filter(|at| !table.columns[*at].undeclared);
-        stays.map(|at| Ok((of(at, &table.columns[at].name)?, at))).collect::<Result<Vec<_>>>()
-    };
-    Ok(match said {
-        Properties::All => all(&HashSet::new())?.into_iter().unzip(),
-        Properties::Except(names) => {
-            let but = names.iter().map(|name| column(table, name, at, file)).collect::<Result<_>>()?;
-            all(&but)?.into_iter().unzip()
-        }
-        Properties::Listed(listed) => {
-            let mut found = (Vec::new(), Vec::new());
-            for (column_name, name) in listed {
-                let place = column(table, column_name, at, file)?;
-                // The key that is listed has its name by that.
-                if taken.first() == Some(&place) && taken.len() == 1 {
-                    continue;
-                }
-                found.0.push(of(place, name)?);
-                found.1.push(place);
-            }
-            found
-        }
-    })
-}
-
-/// Whether properties have this type.
-fn is_read(data_type: &DataType) -> bool {
-    use DataType as T;
-    match data_type {
-        T::Map(..) | T::Union(..) | T::Interval(_) | T::RunEndEncoded(..) | T::ListView(_) | T::LargeListView(_) => {
-            false
-        }
-        T::List(item) | T::LargeList(item) | T::FixedSizeList(item, _) => is_read(item.data_type()),
-        T::Struct(fields) => fields.iter().all(|field| is_read(field.data_type())),
-        _ => true,
-    }
-}
-
-/// The labels in a column; any, if there are very many.
-fn vocabulary(table: &Table, column: usize) -> Result<LabelVocabulary> {
-    let mut all = BTreeSet::new();
-    let is_text = |data_type: &DataType| match data_type {
-        DataType::List(item) => *item.data_type() == DataType::Utf8,
-        other => *other == DataType::Utf8,
-    };
-    if !is_text(&table.columns[column].ty.data_type) {
-        let what = format!("labels are text, and {} is not", table.columns[column].name);
-        return Err(Error::usage(what).at(table.place()));
-    }
-    for piece in table.pieces() {
-        let mut reading = table.read(&piece, &[column], isomorph_tables::BATCH_ROWS)?;
-        while let Some((_, _, columns)) = reading.next_batch()? {
-            let Some(found) = columns.first() else { continue };
-            let labels = label_column(table, found.as_ref());
-            for row in 0..found.len() {
-                for label in labels.row(row).filter(|label| !all.contains(*label)).collect::<Vec<_>>() {
-                    all.insert(label.to_owned());
-                }
-            }
-            if all.len() > LABELS {
-                return Ok(LabelVocabulary::Open);
-            }
-        }
-    }
-    Ok(LabelVocabulary::Declared(all.into_iter().collect()))
 }

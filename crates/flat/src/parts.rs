@@ -64,7 +64,8 @@ pub(crate) fn of_directory(root: &Root, directory: &Entry) -> Result<Option<(Str
     files.retain(|entry| !is_hidden(last(&entry.name)));
     files.sort_by(|one, other| one.name.cmp(&other.name));
     let of = |entry: &Entry| encoding(last(&entry.name)).map(|(_, encoding)| encoding).filter(|_| !entry.is_dir);
-    let Some(first) = files.first() else { return Ok(None) };
+    // A file without bytes has no columns.
+    let Some(first) = files.iter().find(|entry| entry.size > 0).or(files.first()) else { return Ok(None) };
     let Some(encoding) = of(first) else { return Ok(None) };
     let are_alike = files.len() <= MOST && files.iter().all(|entry| of(entry) == Some(encoding));
     Ok(are_alike.then(|| (first.name.clone(), encoding)))

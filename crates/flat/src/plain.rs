@@ -5,11 +5,11 @@ use std::sync::Arc;
 use arrow_schema::{Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
 use isomorph_model::ValueKind;
-use isomorph_storage::{Blob, Location};
+use isomorph_storage::{Blob, Location, pool};
 use isomorph_tables::{Encoding, ReadOptions, TableReader};
 
 use crate::conventions::{delimiter, encoding};
-use crate::survey::survey;
+use crate::survey::{Wanted, survey};
 
 /// A table in a file: Parquet, ORC, Arrow IPC, CSV or JSON lines. Texts are read once, to find the types of their columns.
 #[derive(Clone)]
@@ -51,7 +51,11 @@ impl PlainTable {
             {
                 options.csv.separator = delimiter;
             }
-            let found = survey(&[(blob.clone(), options.clone())], encoding, None)?;
+            let mut files = [(blob.clone(), options)];
+            let wanted = Wanted { relation: None, labels: None, known: &[], threads: pool::threads() };
+            let found = survey(&mut files, encoding, &wanted)?;
+            let [(_, read)] = files;
+            options = read;
             let columns = found.columns.iter();
             json = columns.filter(|(_, ty)| ty.kind == ValueKind::Json).map(|(name, _)| name.clone()).collect();
             options.raw_json.clone_from(&json);

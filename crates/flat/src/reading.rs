@@ -6,12 +6,13 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Result};
 use isomorph_model::ValueKind;
 use isomorph_storage::Blob;
-use isomorph_tables::rules::{TEXT_VALUE, TIME_UNIT};
+use isomorph_tables::rules::{TEXT_VALUE, TIME_UNIT, VALUE_INEXACT};
 use isomorph_tables::{Batches, Encoding, ReadOptions, Selection, TableReader};
 
 use crate::cells::{integers, split};
@@ -103,6 +104,13 @@ impl<'a> Reading<'a> {
         let column = places.first().and_then(|place| batch.columns().get(*place)).ok_or_else(lost)?;
         let at = |row: usize| self.table.place_of(first + row as u64).in_field(own.name.clone());
         let column = match &own.stored {
+            Stored::AsShown if own.ty.data_type.is_floating() && column.data_type().is_integer() => {
+                floats(column, &own.ty.data_type).map_err(|row| {
+                    let what =
+                        "the integer cannot be represented exactly as a double, which other files of the table have";
+                    Error::broken(&VALUE_INEXACT, what).at(at(row))
+                })?
+            }
             Stored::AsShown => Arc::clone(column),
             Stored::Lists(how) => {
                 split(column, how).map_err(|(row, reason)| Error::broken(&TEXT_VALUE, reason).at(at(row)))?
@@ -172,6 +180,17 @@ fn parsed(column: &ArrayRef, to: &DataType) -> std::result::Result<ArrayRef, (us
         true => Ok(arrow_array::new_empty_array(to)),
         false => arrow_select::concat::concat(&all).map_err(|error| (0, error.to_string())),
     }
+}
+
+/// Integers as floats, or the row of one that no float is.
+fn floats(column: &ArrayRef, to: &DataType) -> std::result::Result<ArrayRef, usize> {
+    let floats = cast(column, to).map_err(|_| 0usize)?;
+    let back = cast(&floats, column.data_type()).map_err(|_| 0usize)?;
+    if back.to_data() == column.to_data() {
+        return Ok(floats);
+    }
+    let is_other = |row: &usize| back.slice(*row, 1).to_data() != column.slice(*row, 1).to_data();
+    Err((0..column.len()).find(is_other).unwrap_or_default())
 }
 
 /// The texts of columns, one after another; null where one is.

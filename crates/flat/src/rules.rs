@@ -8,6 +8,9 @@ isomorph_error::rules! {
     DIRECTION "FLAT-DIRECTION" Error
         "a column of directions has true or false, or the words Directed and Undirected",
         "correct the cell, or leave the option isomorph.directed out";
+    /// A file without bytes among those of a table.
+    EMPTY "FLAT-EMPTY" Warning "every file of a table has the names of its columns",
+        "remove the file, or write its header; nothing is read from it";
     /// An end that is no node.
     END "FLAT-END" Error "both ends of every edge are keys of the tables that they reference",
         "add the node, remove the edge, or correct the key";

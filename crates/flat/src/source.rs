@@ -17,7 +17,7 @@ use isomorph_model::{
 use isomorph_tables::Encoding;
 
 use crate::keys::Keys;
-use crate::open::{Edges, Nodes, Tables};
+use crate::open::{Edges, Nodes, OpenOptions, Tables};
 use crate::reading::Reading;
 use crate::rules;
 use crate::table::Table;
@@ -65,6 +65,8 @@ impl Tables {
 
     fn nodes<'a>(&'a self, ty: usize, request: &Request, parts: &mut Vec<Box<dyn Part + 'a>>) -> Result<()> {
         let own = self.node_table(ty)?;
+        // A graph may have been opened whatever is wrong with it.
+        self.keys_of(ty)?;
         let table = &self.tables[own.table];
         let narrow = Narrow::of(request, own.properties.len());
         let mut read = vec![own.key];
@@ -118,7 +120,10 @@ impl Tables {
         let own = self.edge_table(ty)?;
         let types = [self.graph.edges[ty].source, self.graph.edges[ty].target];
         // Read before the parts are, which are read on several threads.
-        types.iter().try_for_each(|ty| self.keys_of(*ty).map(|_| ()))?;
+        types.iter().try_for_each(|ty| match self.keys_of(*ty)? {
+            Keys::Many => Err(self.too_many(*ty)),
+            Keys::Known(_) | Keys::Rows(_) => Ok(()),
+        })?;
         let table = &self.tables[own.table];
         let narrow = Narrow::of(request, own.properties.len());
         let mut read = own.ends.to_vec();
@@ -186,6 +191,7 @@ impl Tables {
         let by_row = |row: u64| if row < rows { Ok(row) } else { Err(missing(format!("in row {row}"))) };
         match (node, self.keys_of(ty)?) {
             (NodeId::Row(row), _) => by_row(row),
+            (NodeId::Key(_), Keys::Many) => Err(self.too_many(ty)),
             (NodeId::Key(key), Keys::Rows(_)) => by_row(key.parse().map_err(|_| missing(key.to_owned()))?),
             (NodeId::Key(key), Keys::Known(keys)) => {
                 let text: ArrayRef = Arc::new(StringArray::from(vec![key]));
@@ -310,7 +316,7 @@ impl Source for Tables {
             files,
             bytes,
             layout: layout.join(" · "),
-            findings: self.findings.clone(),
+            findings: self.all_findings(),
             ..About::default()
         }
     }
@@ -344,29 +350,35 @@ impl Source for Tables {
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {
+        if !self.options.lenient {
+            // Every row that is wrong is named, not only the first: the others are read without those.
+            let options = OpenOptions { lenient: true, ..self.options.clone() };
+            return match Tables::open(&self.location, options) {
+                Ok(tables) => tables.validate(findings),
+                Err(error) => noted(findings, Err(error)).map(|_| ()),
+            };
+        }
         findings.merge(self.findings.clone());
-        let mut found = |read: Result<()>| match read {
-            Err(error) => match error.broken_rule() {
-                Some(rule) => {
-                    findings.push(rule, error.message(), error.place().clone());
-                    Ok(false)
-                }
-                None => Err(error),
-            },
-            Ok(()) => Ok(true),
-        };
+        self.rejected.iter().for_each(|one| findings.push(one.rule, one.message.clone(), one.place.clone()));
         let all = |request: Request| -> Result<()> {
             self.scan(&request)?.into_iter().try_for_each(|mut part| part.try_for_each(|batch| batch.map(|_| ())))
         };
         let mut sound = true;
         for ty in 0..self.nodes.len() {
-            sound &= found(self.keys_of(ty).map(|_| ()))?;
-            sound &= found(all(Request::of(Wanted::Nodes(ty))))?;
+            sound &= noted(findings, all(Request::of(Wanted::Nodes(ty))))?;
         }
         // Ends are looked up among keys: those of a table that is not sound tell nothing.
         for ty in (0..self.edges.len()).filter(|_| sound) {
-            found(all(Request::of(Wanted::Edges(ty))))?;
+            noted(findings, all(Request::of(Wanted::Edges(ty))))?;
         }
         Ok(())
     }
+}
+
+/// Whether a reading has succeeded; an error that breaks a rule becomes a finding.
+fn noted(findings: &mut Findings, read: Result<()>) -> Result<bool> {
+    let Err(error) = read else { return Ok(true) };
+    let Some(rule) = error.broken_rule() else { return Err(error) };
+    findings.push(rule, error.message(), error.place().clone());
+    Ok(false)
 }

@@ -1,19 +1,19 @@
 //! What one pass over a text tells: the types of its columns, where nobody declares them, and how many rows there are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::ValueKind;
 use isomorph_model::json::{Members, Value as Json};
 use isomorph_model::type_name::list_of;
 use isomorph_storage::Blob;
 use isomorph_tables::rules::JSON_RECORD;
-use isomorph_tables::{Encoding, PackedFile, ReadOptions, Selection, TableReader, TypeGuess};
+use isomorph_tables::{Encoding, PackedFile, ReadOptions, TableReader, TypeGuess, survey_csv};
 use serde_json::value::RawValue;
 
 use crate::sql::ColumnType;
@@ -29,6 +29,37 @@ pub(crate) struct Found {
     pub rows: Vec<u64>,
     /// The values of the column that names relations, and in how many rows each stands.
     pub relations: Vec<(String, u64)>,
+    /// The different texts of the column of labels, if there is one in CSV and they are few.
+    pub labels: Option<Vec<String>>,
+}
+
+/// What is sought in texts.
+pub(crate) struct Wanted<'a> {
+    /// The column that names relations, and the one of labels.
+    pub relation: Option<&'a str>,
+    pub labels: Option<&'a str>,
+    /// Columns whose types are known.
+    pub known: &'a [&'a str],
+    /// Threads that read.
+    pub threads: usize,
+}
+
+/// The most different texts of a column of labels that are collected.
+const LABEL_TEXTS: usize = 4_096;
+
+/// Different texts of a column; `None` if there are too many.
+struct Texts(Option<BTreeSet<String>>);
+
+impl Texts {
+    fn see(&mut self, text: &str) {
+        let Some(all) = &mut self.0 else { return };
+        if !all.contains(text) {
+            all.insert(text.to_owned());
+        }
+        if all.len() > LABEL_TEXTS {
+            self.0 = None;
+        }
+    }
 }
 
 /// The different texts of a column, in the order of their bytes; one more than [`RELATIONS`] if there are more.
@@ -38,15 +69,17 @@ pub(crate) struct Relations(std::collections::BTreeMap<String, u64>);
 impl Relations {
     pub fn see(&mut self, column: &dyn Array) {
         let Some(texts) = column.as_string_opt::<i32>() else { return };
-        for text in texts.iter().flatten() {
-            let has_room = self.0.len() <= RELATIONS;
-            match self.0.get_mut(text) {
-                Some(count) => *count += 1,
-                None if has_room => {
-                    self.0.insert(text.to_owned(), 1);
-                }
-                None => {}
+        texts.iter().flatten().for_each(|text| self.add(text, 1));
+    }
+
+    fn add(&mut self, text: &str, rows: u64) {
+        let has_room = self.0.len() <= RELATIONS;
+        match self.0.get_mut(text) {
+            Some(count) => *count += rows,
+            None if has_room => {
+                self.0.insert(text.to_owned(), rows);
             }
+            None => {}
         }
     }
 
@@ -55,12 +88,12 @@ impl Relations {
     }
 }
 
-/// Reads the texts of a table once, each with its options.
+/// Reads the texts of a table once, each with its options, which will say where the records of CSV are.
 ///
 /// # Errors
 /// When they cannot be read, or have different columns.
-pub(crate) fn survey(files: &[(Blob, ReadOptions)], encoding: Encoding, relation: Option<&str>) -> Result<Found> {
-    if encoding == Encoding::JsonLines { of_json(files, relation) } else { of_csv(files, relation) }
+pub(crate) fn survey(files: &mut [(Blob, ReadOptions)], encoding: Encoding, wanted: &Wanted<'_>) -> Result<Found> {
+    if encoding == Encoding::JsonLines { of_json(files, wanted.relation) } else { of_csv(files, wanted) }
 }
 
 /// The names of the columns of a CSV file.
@@ -77,36 +110,111 @@ pub(crate) fn header(blob: &Blob, read: &ReadOptions) -> Result<Vec<String>> {
     Ok(reader.schema().fields().iter().map(|field| field.name().clone()).collect())
 }
 
-fn of_csv(files: &[(Blob, ReadOptions)], relation: Option<&str>) -> Result<Found> {
+/// What one piece of CSV tells of the columns that are looked at, or all of a table.
+struct Seen {
+    guesses: Vec<TypeGuess>,
+    relations: Relations,
+    labels: Texts,
+}
+
+impl Seen {
+    fn new(columns: usize) -> Seen {
+        let labels = Texts(Some(BTreeSet::new()));
+        Seen { guesses: vec![TypeGuess::default(); columns], relations: Relations::default(), labels }
+    }
+
+    fn merge(&mut self, other: Seen) {
+        self.guesses.iter_mut().zip(&other.guesses).for_each(|(own, other)| own.merge(other));
+        other.relations.0.iter().for_each(|(text, rows)| self.relations.add(text, *rows));
+        match other.labels.0 {
+            Some(all) => all.iter().for_each(|text| self.labels.see(text)),
+            None => self.labels.0 = None,
+        }
+    }
+}
+
+/// A pass over the CSV files of a table.
+pub(crate) struct CsvSurvey {
+    schema: SchemaRef,
+    relation: Option<usize>,
+    labels: Option<usize>,
+    threads: usize,
+    seen: Seen,
+}
+
+impl CsvSurvey {
+    /// Looks at these columns, and at those that name relations and labels.
+    pub fn new<'a>(columns: impl Iterator<Item = &'a str>, wanted: &Wanted<'a>) -> CsvSurvey {
+        let mut names: Vec<&str> = columns.collect();
+        let more = wanted.relation.into_iter().chain(wanted.labels);
+        more.for_each(|name| {
+            if !names.contains(&name) {
+                names.push(name)
+            }
+        });
+        let of = |wanted: Option<&str>| wanted.and_then(|wanted| names.iter().position(|name| *name == wanted));
+        let (relation, labels) = (of(wanted.relation), of(wanted.labels));
+        let fields: Vec<Field> = names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect();
+        let seen = Seen::new(names.len());
+        CsvSurvey { schema: Arc::new(Schema::new(fields)), relation, labels, threads: wanted.threads, seen }
+    }
+
+    /// Reads a file, whose options will say where its records are; returns the number of its rows.
+    ///
+    /// # Errors
+    /// When it cannot be read, or lacks a column.
+    pub fn read(&mut self, blob: &Blob, read: &mut ReadOptions) -> Result<u64> {
+        let options = ReadOptions { schema: Some(Arc::clone(&self.schema)), csv_index: None, ..read.clone() };
+        let (relation, labels) = (self.relation, self.labels);
+        let see = |seen: &mut Seen, column: usize, text: &str| {
+            if let Some(guess) = seen.guesses.get_mut(column) {
+                guess.see(text);
+            }
+            if relation == Some(column) {
+                seen.relations.add(text, 1);
+            }
+            if labels == Some(column) {
+                seen.labels.see(text);
+            }
+        };
+        let columns = self.schema.fields().len();
+        let (index, all) = survey_csv(blob.clone(), &options, self.threads, || Seen::new(columns), see)?;
+        all.into_iter().for_each(|seen| self.seen.merge(seen));
+        let rows = index.rows();
+        read.csv_index = Some(Arc::new(index));
+        Ok(rows)
+    }
+
+    /// The type of the values of a column that was looked at.
+    fn type_of(&self, name: &str) -> Option<DataType> {
+        let at = self.schema.index_of(name).ok()?;
+        let guess = self.seen.guesses.get(at)?;
+        Some(if self.relation == Some(at) { DataType::Utf8 } else { guess.data_type() })
+    }
+
+    /// The relations, and the different texts of labels.
+    pub fn finish(self) -> (Vec<(String, u64)>, Option<Vec<String>>) {
+        let labels = self.labels.and(self.seen.labels.0).map(|all| all.into_iter().collect());
+        (self.seen.relations.finish(), labels)
+    }
+}
+
+fn of_csv(files: &mut [(Blob, ReadOptions)], wanted: &Wanted<'_>) -> Result<Found> {
     let Some((first, read)) = files.first() else { return Err(Error::usage("a table has no files")) };
     let names = header(first, read)?;
-    let fields: Vec<Field> = names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
-    let schema = Arc::new(Schema::new(fields));
-    let relation = relation.and_then(|name| names.iter().position(|own| own == name));
-    let (mut guesses, mut relations) = (vec![TypeGuess::default(); names.len()], Relations::default());
-    let mut all = Vec::with_capacity(files.len());
+    let has = |name: &&str| names.iter().any(|own| own == name);
+    let unknown = names.iter().map(String::as_str).filter(|name| !wanted.known.contains(name));
+    let roles = Wanted { relation: wanted.relation.filter(has), labels: wanted.labels.filter(has), ..*wanted };
+    let mut survey = CsvSurvey::new(unknown, &roles);
+    let mut rows = Vec::with_capacity(files.len());
     for (blob, read) in files {
         same_columns(&names, &header(blob, read)?, blob)?;
-        let options = ReadOptions { schema: Some(Arc::clone(&schema)), ..read.clone() };
-        let reader = TableReader::open(blob.clone(), Encoding::Csv, &options)?;
-        let mut rows = 0;
-        for batch in reader.batches(&Selection::all())? {
-            let batch = batch?;
-            rows += batch.num_rows() as u64;
-            for (at, (guess, column)) in guesses.iter_mut().zip(batch.columns()).enumerate() {
-                column.as_string::<i32>().iter().flatten().for_each(|text| guess.see(text));
-                if relation == Some(at) {
-                    relations.see(column.as_ref());
-                }
-            }
-        }
-        all.push(rows);
+        rows.push(survey.read(blob, read)?);
     }
-    let columns = names.into_iter().zip(&guesses).enumerate().map(|(at, (name, guess))| {
-        let data_type = if relation == Some(at) { DataType::Utf8 } else { guess.data_type() };
-        (name, ColumnType::plain(data_type))
-    });
-    Ok(Found { columns: columns.collect(), rows: all, relations: relations.finish() })
+    let ty = |name: &str| ColumnType::plain(survey.type_of(name).unwrap_or(DataType::Utf8));
+    let columns = names.iter().map(|name| (name.clone(), ty(name))).collect();
+    let (relations, labels) = survey.finish();
+    Ok(Found { columns, rows, relations, labels })
 }
 
 /// Fails where a file of a table has other columns than the first one.
@@ -230,11 +338,12 @@ fn of_json(files: &[(Blob, ReadOptions)], relation: Option<&str>) -> Result<Foun
     let mut keys = Keys::default();
     let rows = files.iter().map(|(blob, _)| keys.read(blob, relation)).collect::<Result<_>>()?;
     let Keys { order, kinds, relations } = keys;
+    let labels = None;
     let columns = order.into_iter().map(|name| {
         let ty = kinds.get(&name).map_or_else(|| ColumnType::plain(DataType::Utf8), Kinds::column);
         (name, ty)
     });
-    Ok(Found { columns: columns.collect(), rows, relations: relations.finish() })
+    Ok(Found { columns: columns.collect(), rows, relations: relations.finish(), labels })
 }
 
 impl Keys {

@@ -9,13 +9,13 @@ use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Findings, Place, Result, did_you_mean};
 use isomorph_model::{Property, ValueKind};
 use isomorph_storage::Blob;
-use isomorph_tables::{Encoding, Selection, TableReader};
+use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 
 use crate::cells::Split;
-use crate::opened_files::{readers, readings};
+use crate::opened_files::{readers, readings, without_empty};
 use crate::reading::Reading;
 use crate::sql::{Column, ColumnType, ExternalTable, TableOptions};
-use crate::survey::{Found, header, survey};
+use crate::survey::{CsvSurvey, Found, Wanted, header, survey};
 
 /// An opened table.
 pub(crate) struct Table {
@@ -31,6 +31,8 @@ pub(crate) struct Table {
     /// The values of the column of relations, where there is one, and their numbers of rows.
     pub relations: Vec<(String, u64)>,
     by_name: HashMap<String, usize>,
+    /// The different texts of the column of labels, if they are known.
+    pub label_texts: Option<Vec<String>>,
     /// Rows of the files that are left out, in their order.
     left_out: Vec<u64>,
 }
@@ -43,11 +45,14 @@ pub(crate) struct Declared<'a> {
     pub file: &'a str,
     /// Whether cells that do not have their type are found one by one.
     pub lenient: bool,
+    /// Threads that read.
+    pub threads: usize,
 }
 
 /// A file of a table.
 pub(crate) struct TablePart {
     pub blob: Blob,
+    pub read: ReadOptions,
     pub reader: TableReader,
     /// The row of the table that is its first one, and the number of its rows.
     pub first: u64,
@@ -118,8 +123,12 @@ impl Table {
         (known, keys): (&HashMap<String, DataType>, &[String]),
         findings: &mut Findings,
     ) -> Result<Table> {
-        let Declared { table: declared, mut options, file, lenient } = declared;
+        let Declared { table: declared, mut options, file, lenient, threads } = declared;
         let encoding = declared.encoding;
+        let blobs = match encoding {
+            Encoding::JsonLines => blobs,
+            _ => without_empty(blobs, options.first_header, findings),
+        };
         let mut files = readings(declared, &options, blobs)?;
         let blob = files.first().map(|(blob, _)| blob.clone()).ok_or_else(|| Error::usage("a table has no files"))?;
         let missing = |name: &str, of: &Schema| {
@@ -133,13 +142,15 @@ impl Table {
             .iter()
             .map(|column| TableColumn::new(column.name.clone(), column.ty.clone(), column.required))
             .collect();
+        let known_types: Vec<&str> = declared.hints.types.iter().map(|(name, _)| name.as_str()).collect();
+        let (relation, labels) = (options.relation.clone(), options.labels.clone());
+        let wanted = Wanted { relation: relation.as_deref(), labels: labels.as_deref(), known: &known_types, threads };
         let (mut counted, mut others) = (None, Vec::new());
         if encoding.is_text() {
             if columns.is_empty() {
-                let wanted = options.relation.as_deref();
-                let Found { columns: found, rows, relations } = survey(&files, encoding, wanted)?;
+                let Found { columns: found, rows, relations, labels } = survey(&mut files, encoding, &wanted)?;
                 columns = found.into_iter().map(|(name, ty)| TableColumn::new(name, ty, false)).collect();
-                counted = Some((rows, relations));
+                counted = Some((rows, relations, labels));
                 for column in &mut columns {
                     if let Some((_, data_type)) = declared.hints.cells.iter().find(|(name, _)| *name == column.name) {
                         column.ty = ColumnType::plain(data_type.clone());
@@ -166,9 +177,8 @@ impl Table {
                 let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
                 let is_other = |name: &String| !names.contains(name.as_str());
                 if encoding == Encoding::JsonLines {
-                    let Found { columns: found, rows, relations } =
-                        survey(&files, encoding, options.relation.as_deref())?;
-                    counted = Some((rows, relations));
+                    let Found { columns: found, rows, relations, labels } = survey(&mut files, encoding, &wanted)?;
+                    counted = Some((rows, relations, labels));
                     others = found.into_iter().map(|(name, _)| name).filter(is_other).collect();
                 } else {
                     for (blob, read) in files.iter().filter(|(_, read)| read.csv.names.is_none()) {
@@ -201,10 +211,8 @@ impl Table {
             let schema = Arc::new(stored(&columns));
             files.iter_mut().for_each(|(_, read)| read.schema = Some(Arc::clone(&schema)));
         }
-        let readers = readers(files, encoding)?;
-        let reader = readers.first().map(|part| &part.reader).ok_or_else(|| Error::usage("a table has no files"))?;
+        let (readers, own) = readers(files, encoding)?;
         if !encoding.is_text() {
-            let own = reader.schema();
             // A column that any of the files may have nulls in.
             let nullable: HashSet<String> = readers
                 .iter()
@@ -213,7 +221,7 @@ impl Table {
                 .collect();
             let there: HashSet<&str> = own.fields().iter().map(|field| field.name().as_str()).collect();
             if let Some(column) = columns.iter().find(|column| !there.contains(column.name.as_str())) {
-                return Err(missing(&column.name, own));
+                return Err(missing(&column.name, &own));
             }
             let all: HashMap<&str, &TableColumn> = columns.iter().map(|own| (own.name.as_str(), own)).collect();
             let of = |field: &Arc<Field>| {
@@ -261,6 +269,7 @@ impl Table {
             encoding,
             columns,
             relations: Vec::new(),
+            label_texts: None,
             by_name,
             left_out: Vec::new(),
         };
@@ -270,10 +279,11 @@ impl Table {
             }
         }
         match counted {
-            Some((rows, relations)) => {
-                table.relations = relations;
+            Some((rows, relations, labels)) => {
+                (table.relations, table.label_texts) = (relations, labels);
                 table.number(&rows);
             }
+            None if encoding == Encoding::Csv => table.survey(&wanted)?,
             None => table.count()?,
         }
         Ok(table)
@@ -285,10 +295,23 @@ impl Table {
         self.columns.iter().filter(|own| !matches!(own.stored, Stored::Joined(_))).map(column).collect()
     }
 
-    /// Counts rows and relations where nothing has said them.
+    /// Counts the rows of CSV with declared columns, and finds relations, labels, and where records are.
+    fn survey(&mut self, wanted: &Wanted<'_>) -> Result<()> {
+        let mut survey = CsvSurvey::new(std::iter::empty(), wanted);
+        let mut counts = Vec::with_capacity(self.files.len());
+        for part in &mut self.files {
+            counts.push(survey.read(&part.blob, &mut part.read)?);
+            part.reader = TableReader::open(part.blob.clone(), Encoding::Csv, &part.read)?;
+        }
+        (self.relations, self.label_texts) = survey.finish();
+        self.number(&counts);
+        Ok(())
+    }
+
+    /// Counts relations where nothing has said them.
     fn count(&mut self) -> Result<()> {
         let relation = self.options.relation.clone();
-        if !self.encoding.is_text() && relation.is_none() {
+        if relation.is_none() {
             return Ok(());
         }
         let mut relations = crate::survey::Relations::default();
@@ -412,6 +435,19 @@ impl Table {
         Ok(Reading::new(self, batches, positions.to_vec(), places, piece.first))
     }
 
+    /// The words for the place of row `earlier`, for a message about row `row`.
+    pub fn earlier(&self, earlier: u64, row: u64) -> String {
+        let (first, again) = (self.place_of(earlier), self.place_of(row));
+        let own = match (first.line, first.row) {
+            (Some(line), _) => format!("line {line}"),
+            (None, row) => format!("row {}", row.unwrap_or(earlier)),
+        };
+        match first.file.filter(|file| Some(file) != again.file.as_ref()) {
+            Some(file) => format!("{own} of {file}"),
+            None => own,
+        }
+    }
+
     /// Where a row stands.
     pub fn place_of(&self, row: u64) -> Place {
         let row = self.stored_row(row);
@@ -445,7 +481,8 @@ fn stored(columns: &[TableColumn]) -> Schema {
             Stored::AsShown => column.ty.data_type.clone(),
             Stored::Joined(_) => return None,
         };
-        Some(Field::new(&column.name, data_type, !column.required))
+        // A required value that is missing is found where rows are read: they may be set aside.
+        Some(Field::new(&column.name, data_type, true))
     };
     Schema::new(columns.iter().filter_map(field).collect::<Vec<_>>())
 }

@@ -16,7 +16,7 @@ use isomorph_model::{
 use isomorph_storage::{StagedFile, Staging};
 use isomorph_tables::{CsvDialect, Encoding, Quoting, ROW_GROUP_ROWS, TableWriter, WriteOptions as Writing};
 
-use crate::open::MAPPING;
+use crate::find::MAPPING;
 use crate::sql::{
     Column, ColumnType, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex,
 };

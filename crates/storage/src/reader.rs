@@ -16,12 +16,21 @@ const REMOTE_WINDOW: u64 = 16 << 20;
 pub struct BlobReader {
     blob: Blob,
     position: u64,
+    /// Where reading ends.
+    end: u64,
     window: Bytes,
 }
 
 impl BlobReader {
     pub(crate) fn new(blob: Blob) -> Self {
-        BlobReader { blob, position: 0, window: Bytes::new() }
+        BlobReader { position: 0, end: blob.size(), blob, window: Bytes::new() }
+    }
+
+    /// Reads only these bytes; nothing is fetched behind them.
+    pub fn within(mut self, range: std::ops::Range<u64>) -> Self {
+        self.end = range.end.min(self.blob.size());
+        self.go_to(range.start);
+        self
     }
 
     /// Returns the offset of the next byte.
@@ -46,9 +55,9 @@ impl Read for BlobReader {
 
 impl BufRead for BlobReader {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.window.is_empty() && self.position < self.blob.size() {
+        if self.window.is_empty() && self.position < self.end {
             let window = if self.blob.is_remote() { REMOTE_WINDOW } else { WINDOW };
-            let end = self.blob.size().min(self.position + window);
+            let end = self.end.min(self.position + window);
             self.window = self.blob.read(self.position..end).map_err(io::Error::other)?;
             self.position = end;
         }

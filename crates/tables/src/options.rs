@@ -1,9 +1,11 @@
 //! Options for reading tables.
 
+use std::sync::Arc;
+
 use arrow_schema::SchemaRef;
 use isomorph_storage::limits;
 
-use crate::{CsvDialect, PageCache};
+use crate::{CsvDialect, CsvIndex, PageCache};
 
 /// How a table is read. The default reads Parquet and ORC with their own types.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +16,8 @@ pub struct ReadOptions {
     pub schema: Option<SchemaRef>,
     /// The dialect of CSV.
     pub csv: CsvDialect,
+    /// Where the records of this CSV file are, see [`crate::survey_csv`].
+    pub csv_index: Option<Arc<CsvIndex>>,
     /// Whether text may be compressed with gzip or zstd, as its first bytes tell.
     pub packed: bool,
     /// Whether a text with a time zone is an error in a column of timestamps without one; otherwise it becomes the time in UTC.

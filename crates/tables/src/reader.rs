@@ -10,7 +10,7 @@ use isomorph_model::statistics::ColumnStatistics;
 use isomorph_storage::Blob;
 
 use crate::arrow::ArrowFile;
-use crate::csv::CsvFile;
+use crate::csv::{CsvFile, CsvIndex};
 use crate::json::JsonFile;
 use crate::orc::OrcFile;
 use crate::parquet::{self, ParquetFile, Scan};
@@ -80,13 +80,15 @@ impl TableReader {
         }
     }
 
-    /// Returns the number of rows, if the file records it; text does not.
+    /// Returns the number of rows, if the file records it; text does not, but CSV may have been surveyed
+    /// ([`ReadOptions::csv_index`]).
     pub fn row_count(&self) -> Option<u64> {
         match &self.0 {
             Source::Parquet(file) => Some(file.row_count()),
             Source::Orc(file) => Some(file.row_count()),
             Source::Arrow(file) => Some(file.row_count()),
-            Source::Csv(_) | Source::Json(_) => None,
+            Source::Csv(file) => file.index().map(CsvIndex::rows),
+            Source::Json(_) => None,
         }
     }
 
@@ -125,23 +127,26 @@ impl TableReader {
         }
     }
 
-    /// Returns the number of parts that can be decoded concurrently: row groups, stripes or record batches; 1 for text.
+    /// Returns the number of parts that can be decoded concurrently: row groups, stripes or record batches, the pieces of surveyed
+    /// CSV; 1 for other text.
     pub fn row_groups(&self) -> usize {
         match &self.0 {
             Source::Parquet(file) => file.row_groups(),
             Source::Orc(file) => file.stripes(),
             Source::Arrow(file) => file.batches(),
-            Source::Csv(_) | Source::Json(_) => 1,
+            Source::Csv(file) => file.row_groups(),
+            Source::Json(_) => 1,
         }
     }
 
-    /// Returns the rows of such a part, counted in the file; `None` for text.
+    /// Returns the rows of such a part, counted in the file; `None` for text that was not surveyed.
     pub fn rows_of_group(&self, group: usize) -> Option<Range<u64>> {
         match &self.0 {
             Source::Parquet(file) => Some(file.rows_of(group)),
             Source::Orc(file) => Some(file.rows_of(group)),
             Source::Arrow(file) => Some(file.rows_of(group)),
-            Source::Csv(_) | Source::Json(_) => None,
+            Source::Csv(file) => file.rows_of(group),
+            Source::Json(_) => None,
         }
     }
 
@@ -177,7 +182,6 @@ impl TableReader {
                 Ok(Batches { schema, batches: Box::new(batches) })
             }
             Source::Csv(file) => {
-                one_part(selection)?;
                 let (schema, batches) = file.scan(selection)?;
                 Ok(Batches { schema, batches: Box::new(batches) })
             }

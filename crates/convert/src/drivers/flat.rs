@@ -94,6 +94,7 @@ impl Driver for Flat {
         if let Some(resources) = &options.resources {
             own.budget = resources.budget.clone();
             own.scratch = Some(resources.scratch.clone());
+            own.threads = resources.threads;
         }
         Ok(Arc::new(isomorph_flat::Tables::open(location, own)?))
     }

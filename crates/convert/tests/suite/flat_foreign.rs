@@ -191,7 +191,8 @@ fn columns_that_are_not_declared_are_told() {
     let json =
         [("graph.pgq", &*json_mapping), ("n.jsonl", "{\"id\":1,\"v\":\"a\"}\n{\"id\":2,\"extra\":1,\"x y\":2}\n")];
     for files in [csv, json] {
-        let opened = open(directory(&files).path());
+        let home = directory(&files);
+        let opened = open(home.path());
         assert_eq!(columns(opened.graph.graph()), ["n(id Int): v string"]);
         let mut validated = Findings::keeping(5);
         opened.native.validate(&mut validated).unwrap();

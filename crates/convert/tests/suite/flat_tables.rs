@@ -381,9 +381,8 @@ proptest! {
         prop_assume!(encoding == 0 || !ends.is_empty());
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
         let home = directory(&files);
-        let opened = open(home.path());
-        match digests(&opened) {
-            Ok(_) => {
+        match opened(home.path()).and_then(|opened| digests(&opened).map(|_| opened)) {
+            Ok(opened) => {
                 prop_assert!(distinct && !dangling);
                 let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
                 for line in lines(&opened).iter().filter(|line| line.get("edge").is_some()) {

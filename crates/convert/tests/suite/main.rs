@@ -14,6 +14,7 @@ mod diff_counts;
 mod digests;
 mod extended;
 mod flat_foreign;
+mod flat_keys;
 mod flat_parts;
 mod flat_tables;
 mod hubs;

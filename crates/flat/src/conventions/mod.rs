@@ -10,7 +10,7 @@ use isomorph_error::{Error, Result};
 use isomorph_storage::{Entry, Root};
 use isomorph_tables::Encoding;
 
-use crate::open::Found;
+use crate::find::Found;
 use crate::sql::{At, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex};
 pub(crate) use files::{BrokenFile, TableFile, delimiter, encoding};
 pub(crate) use neo4j::{is_id, kept_type};

@@ -2,10 +2,12 @@
 
 mod dialect;
 mod foreign;
+mod index;
 mod read;
 mod split;
 mod write;
 
 pub use dialect::{CsvDialect, NullWord, Quoting};
+pub use index::{CsvIndex, survey_csv};
 pub(crate) use read::CsvFile;
 pub(crate) use write::CsvWriter;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -11,7 +12,8 @@ use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Blob, pool};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::split::{Records, Splitter};
+use super::index::{CsvIndex, Piece};
+use super::split::{Field as Text, Records, Splitter};
 use super::{CsvDialect, Quoting, foreign};
 use crate::packed::{PackedFile, Packing};
 use crate::rules::{CSV_HEADER, CSV_RECORD, TEXT_VALUE};
@@ -21,16 +23,18 @@ use crate::{Limits, ReadOptions, Selection, convert};
 
 /// A CSV file whose header was read and matched with the declared columns.
 pub(crate) struct CsvFile {
-    blob: Blob,
-    packing: Packing,
-    dialect: CsvDialect,
+    pub(super) blob: Blob,
+    pub(super) packing: Packing,
+    pub(super) dialect: CsvDialect,
     limits: Limits,
     refuse_zones: bool,
-    schema: SchemaRef,
+    pub(super) schema: SchemaRef,
     /// For each column of the schema, its field in a record.
-    fields: Vec<usize>,
+    pub(super) fields: Vec<usize>,
     /// The number of fields in a record.
-    width: usize,
+    pub(super) width: usize,
+    /// Where its records are, if that is known.
+    index: Option<Arc<CsvIndex>>,
     /// Names of undeclared columns.
     others: HashSet<String>,
 }
@@ -56,6 +60,7 @@ impl CsvFile {
             schema: Arc::clone(declared),
             fields: Vec::new(),
             width: 0,
+            index: options.csv_index.clone(),
             others: HashSet::new(),
         };
         file.find_columns(declared).map_err(|error| error.at(file.blob.place()))?;
@@ -76,11 +81,73 @@ impl CsvFile {
     /// Splits the file into records, from the first on.
     fn splitter(&self) -> Result<Splitter<Box<dyn Read + Send>>> {
         let file = PackedFile { blob: self.blob.clone(), packing: self.packing };
-        let mut splitter = Splitter::new(file.reader()?, self.limits.text_bytes);
-        splitter.separator = self.dialect.separator;
-        splitter.literal_quotes = self.dialect.literal_quotes;
+        let mut splitter = self.splitter_of(file.reader()?, self.limits.text_bytes);
         splitter.skip_mark()?;
         Ok(splitter)
+    }
+
+    fn splitter_of(&self, input: Box<dyn Read + Send>, most: usize) -> Splitter<Box<dyn Read + Send>> {
+        let mut splitter = Splitter::new(input, most);
+        splitter.separator = self.dialect.separator;
+        splitter.literal_quotes = self.dialect.literal_quotes;
+        splitter
+    }
+
+    /// Splits the file into its rows, from the first on: the header is skipped.
+    pub(super) fn rows_splitter(&self) -> Result<Splitter<Box<dyn Read + Send>>> {
+        let mut splitter = self.splitter()?;
+        if self.dialect.has_header {
+            splitter.next(1, usize::MAX)?;
+        }
+        // If a record has a single field, an empty line is a record too.
+        splitter.keep_blank_lines = self.width == 1;
+        Ok(splitter)
+    }
+
+    /// Splits a part of a file that is not compressed into records, of which the first is on line `line`; none has more than `most` bytes.
+    pub(super) fn splitter_at(
+        &self,
+        bytes: Range<u64>,
+        line: u64,
+        most: Option<usize>,
+    ) -> Splitter<Box<dyn Read + Send>> {
+        let most = self.limits.text_bytes.min(most.unwrap_or(usize::MAX));
+        let input = self.blob.reader().within(bytes.clone());
+        let mut splitter = self.splitter_of(Box::new(input), most).starting_at(bytes.start, line);
+        splitter.keep_blank_lines = self.width == 1;
+        splitter
+    }
+
+    /// Checks that all records have as many fields as the header; the first one is in row `first`.
+    pub(super) fn check_width(&self, records: &Records, first: u64) -> Result<()> {
+        let is_odd = |record: &usize| records.fields(*record).len() != self.width;
+        let Some(record) = (0..records.len()).find(is_odd) else { return Ok(()) };
+        let found = records.fields(record).len();
+        let message = format!("the record has {found} fields, but the header has {}", self.width);
+        Err(Error::broken(&CSV_RECORD, message).at(place(records, record, first)))
+    }
+
+    /// Returns the text of a field; `None` if it is null. An empty field is null, unless it is quoted in a column of text.
+    pub(super) fn cell<'a>(&self, is_text: bool, field: Text, bytes: &'a [u8]) -> Cell<'a> {
+        if bytes.is_empty() {
+            let is_value = is_text && (field.quoted || self.dialect.quoting == Quoting::NonNumeric);
+            return is_value.then_some(Cow::Borrowed(bytes));
+        }
+        if !field.quoted && self.dialect.null_words.iter().any(|word| word.as_bytes() == bytes) {
+            return None;
+        }
+        Some(field.text(bytes))
+    }
+
+    /// The number of rows, and the pieces that can be read concurrently, if the file was surveyed.
+    pub(crate) fn index(&self) -> Option<&CsvIndex> {
+        self.index.as_deref()
+    }
+
+    /// The pieces of these numbers.
+    fn pieces(&self, numbers: Range<usize>) -> Result<&[Piece]> {
+        let pieces = self.index().and_then(|index| index.pieces.get(numbers.clone()));
+        pieces.ok_or_else(|| Error::usage(format!("there are no row groups {numbers:?}")))
     }
 
     /// Returns the names of all columns.
@@ -112,12 +179,7 @@ impl CsvFile {
 
     /// Returns the line on which a row starts.
     pub(crate) fn line_of(&self, row: u64) -> Result<Option<u64>> {
-        let mut splitter = self.splitter()?;
-        if self.dialect.has_header {
-            splitter.next(1, usize::MAX)?;
-        }
-        splitter.keep_blank_lines = self.width == 1;
-        let mut first = 0;
+        let (mut splitter, mut first) = self.open_rows(self.numbers_of(&[row..row + 1]))?;
         while let Some(records) = splitter.next(1 << 16, 1 << 26)? {
             let behind = usize::try_from(row - first).unwrap_or(usize::MAX);
             if behind < records.len() {
@@ -139,7 +201,21 @@ impl CsvFile {
         selection: &Selection,
     ) -> Result<(SchemaRef, impl Iterator<Item = Result<RecordBatch>> + Send + 'static)> {
         let wanted = Wanted::new(&self.schema, selection).map_err(|error| error.at(self.blob.place()))?;
-        let splitter = self.splitter().map_err(|error| error.at(self.blob.place()))?;
+        let (numbers, expected) = match (&selection.row_groups, wanted.rows()) {
+            (Some(groups), None) if self.index.is_some() => {
+                let pieces = self.pieces(groups.clone())?;
+                (Some(groups.clone()), pieces.last().map_or(Some(0), |last| Some(last.rows.end)))
+            }
+            (Some(groups), Some(_)) if *groups != (0..self.row_groups()) => {
+                return Err(Error::usage("rows and row groups of text cannot both be selected").at(self.blob.place()));
+            }
+            (Some(groups), _) if *groups != (0..self.row_groups()) => {
+                return Err(Error::usage("text has only one row group").at(self.blob.place()));
+            }
+            (_, Some(rows)) => (self.numbers_of(rows), None),
+            (_, None) => (None, None),
+        };
+        let (splitter, first) = self.open_rows(numbers).map_err(|error| error.at(self.blob.place()))?;
         let schema = self.schema.project(&wanted.read).map_err(|error| Error::usage(error.to_string()))?;
         let batches = CsvBatches {
             file: Arc::clone(self),
@@ -147,13 +223,48 @@ impl CsvFile {
             fields: wanted.read.iter().map(|column| self.fields[*column]).collect(),
             schema: Arc::new(schema),
             batch_rows: selection.rows_of_a_batch(),
-            next: 0,
-            header: self.dialect.has_header,
+            next: first,
+            expected,
             ahead: None,
         };
         let schema = Arc::clone(wanted.schema());
-        Ok((schema, Selected::new(batches, wanted, self.blob.place())))
+        Ok((schema, Selected::new(batches, wanted, self.blob.place()).starting_at(first)))
     }
+
+    /// The number of parts that can be read concurrently.
+    pub(crate) fn row_groups(&self) -> usize {
+        self.index().map_or(1, |index| index.pieces.len())
+    }
+
+    /// The rows of such a part.
+    pub(crate) fn rows_of(&self, group: usize) -> Option<Range<u64>> {
+        Some(self.index()?.pieces.get(group)?.rows.clone())
+    }
+
+    /// The pieces from the one that has the first of `rows` to the one that has the last; `None` if nothing is known of pieces, or the
+    /// file does not have the rows.
+    fn numbers_of(&self, rows: &[Range<u64>]) -> Option<Range<usize>> {
+        let pieces = &self.index()?.pieces;
+        let place = |row: u64| pieces.iter().position(|piece| piece.rows.contains(&row));
+        let (first, last) = (rows.first()?.start, rows.last()?.end.checked_sub(1)?);
+        Some(place(first)?..place(last)? + 1)
+    }
+
+    /// Splits the rows of these pieces, or of the whole file, into records; also returns the number of the first row.
+    fn open_rows(&self, numbers: Option<Range<usize>>) -> Result<(Splitter<Box<dyn Read + Send>>, u64)> {
+        let pieces = match numbers.filter(|_| self.packing == Packing::None) {
+            Some(numbers) => self.pieces(numbers)?,
+            None => return Ok((self.rows_splitter()?, 0)),
+        };
+        let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Ok((self.rows_splitter()?, 0)) };
+        let splitter = self.splitter_at(first.bytes.start..last.bytes.end, first.line, None);
+        Ok((splitter, first.rows.start))
+    }
+}
+
+/// The place of a record, where the first one is in row `first`.
+fn place(records: &Records, record: usize, first: u64) -> Place {
+    Place::default().line(records.line(record)).row(first + record as u64)
 }
 
 /// Finds the declared columns in the header; returns their fields and their schema, with other columns last if they are kept.
@@ -211,22 +322,24 @@ struct CsvBatches {
     schema: SchemaRef,
     batch_rows: usize,
     next: u64,
-    /// Whether the header has not been read yet.
-    header: bool,
+    /// The number of rows at the end, if that is known.
+    expected: Option<u64>,
     /// The records of the next batch, if they are split already.
     ahead: Option<Result<Option<Records>>>,
 }
 
 impl CsvBatches {
     fn next_batch(&mut self) -> Result<Option<Numbered>> {
-        if std::mem::take(&mut self.header) {
-            self.splitter.next(1, usize::MAX)?;
-        }
-        // If a record has a single field, an empty line is a record too.
-        self.splitter.keep_blank_lines = self.file.width == 1;
         let most = usize::try_from(self.file.limits.batch_bytes).unwrap_or(usize::MAX);
         let split = self.ahead.take().unwrap_or_else(|| self.splitter.next(self.batch_rows, most));
-        let Some(records) = split? else { return Ok(None) };
+        let Some(records) = split? else {
+            return match self.expected {
+                Some(expected) if expected != self.next => {
+                    Err(Error::new(Kind::Conflict, "the file was changed while it was read"))
+                }
+                _ => Ok(None),
+            };
+        };
         let first = self.next;
         let parser = Parser { file: &self.file, records: &records, first };
         let (fields, schema, splitter) = (&self.fields, &self.schema, &mut self.splitter);
@@ -248,13 +361,7 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn batch(&self, fields: &[usize], schema: &SchemaRef) -> Result<RecordBatch> {
-        for record in 0..self.records.len() {
-            let found = self.records.fields(record).len();
-            if found != self.file.width {
-                let message = format!("the record has {found} fields, but the header has {}", self.file.width);
-                return Err(Error::broken(&CSV_RECORD, message).at(self.place(record)));
-            }
-        }
+        self.file.check_width(self.records, self.first)?;
         // Report the error of the first column, whichever was parsed first.
         let columns: Vec<Result<ArrayRef>> = fields
             .par_iter()
@@ -265,11 +372,15 @@ impl Parser<'_> {
     }
 
     fn column(&self, field: usize, declared: &Field) -> Result<ArrayRef> {
-        let at = |record: usize| self.place(record).in_field(declared.name());
+        let at = |record: usize| place(self.records, record, self.first).in_field(declared.name());
+        let is_text = matches!(
+            declared.data_type(),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary
+        );
         let is_other = self.file.others.contains(declared.name());
         let null_word = self.file.dialect.null_word.as_ref().filter(|_| is_other).map(|null| null.word.as_bytes());
         let cells = self.records.column(field, self.file.width).map(|(field, bytes)| {
-            if !field.quoted && Some(bytes) == null_word { None } else { self.cell(declared, field, bytes) }
+            if !field.quoted && Some(bytes) == null_word { None } else { self.file.cell(is_text, field, bytes) }
         });
         let column = column::parse(declared.data_type(), self.file.refuse_zones, cells)
             .map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
@@ -278,25 +389,6 @@ impl Parser<'_> {
             return Err(Error::broken(&TEXT_VALUE, "a required value is missing").at(at(record)));
         }
         Ok(column)
-    }
-
-    fn cell<'a>(&self, declared: &Field, field: super::split::Field, bytes: &'a [u8]) -> Cell<'a> {
-        let is_text = matches!(
-            declared.data_type(),
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary
-        );
-        if bytes.is_empty() {
-            let is_value = is_text && (field.quoted || self.file.dialect.quoting == Quoting::NonNumeric);
-            return is_value.then_some(Cow::Borrowed(bytes));
-        }
-        if !field.quoted && self.file.dialect.null_words.iter().any(|word| word.as_bytes() == bytes) {
-            return None;
-        }
-        Some(field.text(bytes))
-    }
-
-    fn place(&self, record: usize) -> Place {
-        Place::default().line(self.records.line(record)).row(self.first + record as u64)
     }
 }
 

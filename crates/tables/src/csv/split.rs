@@ -85,6 +85,8 @@ pub(super) struct Splitter<R> {
     input: R,
     /// Bytes that were read but not returned yet.
     pending: Vec<u8>,
+    /// The number of bytes before those.
+    offset: u64,
     at_end: bool,
     /// The number of the next line, from 1.
     line: u64,
@@ -96,6 +98,8 @@ pub(super) struct Splitter<R> {
     pub literal_quotes: bool,
     /// Whether an empty line is a record with one empty field.
     pub keep_blank_lines: bool,
+    /// The offset at or behind which no further record begins.
+    pub stop: u64,
 }
 
 /// The result of scanning a record.
@@ -114,13 +118,36 @@ impl<R: Read> Splitter<R> {
         Splitter {
             input,
             pending: Vec::new(),
+            offset: 0,
             at_end: false,
             line: 1,
             most: most.min(u32::MAX as usize / 4),
             separator: b',',
             literal_quotes: false,
             keep_blank_lines: false,
+            stop: u64::MAX,
         }
+    }
+
+    /// The same of an input that begins at a record inside a file, on this line.
+    pub(super) fn starting_at(mut self, offset: u64, line: u64) -> Self {
+        (self.offset, self.line) = (offset, line);
+        self
+    }
+
+    /// Where the next record starts, bytes.
+    pub(super) fn position(&self) -> u64 {
+        self.offset
+    }
+
+    /// The line on which the next record starts, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Whether all of the input was returned.
+    pub(super) fn is_done(&self) -> bool {
+        self.at_end && self.pending.is_empty()
     }
 
     /// Skips a byte order mark.
@@ -130,6 +157,7 @@ impl<R: Read> Splitter<R> {
         }
         if self.pending.starts_with(b"\xef\xbb\xbf") {
             self.pending.drain(..3);
+            self.offset += 3;
         }
         Ok(())
     }
@@ -140,8 +168,8 @@ impl<R: Read> Splitter<R> {
         let mut records = Records { buffer: Vec::new(), fields: Vec::new(), ends: Vec::new(), lines: Vec::new() };
         let mut at = 0;
         loop {
-            if records.len() == most_records || !records.ends.is_empty() && at >= most_bytes.min(u32::MAX as usize / 4)
-            {
+            let has_enough = !records.ends.is_empty() && at >= most_bytes.min(u32::MAX as usize / 4);
+            if records.len() == most_records || has_enough || self.offset + at as u64 >= self.stop {
                 break;
             }
             let line = self.line;
@@ -170,12 +198,10 @@ impl<R: Read> Splitter<R> {
                 }
             }
         }
-        if records.len() == 0 {
-            return Ok(None);
-        }
         let rest = self.pending.split_off(at);
         records.buffer = std::mem::replace(&mut self.pending, rest);
-        Ok(Some(records))
+        self.offset += at as u64;
+        Ok((records.len() > 0).then_some(records))
     }
 
     fn fill(&mut self) -> Result<()> {

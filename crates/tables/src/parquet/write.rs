@@ -6,13 +6,16 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use isomorph_error::{Error, Place, Result};
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use isomorph_storage::pool;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter};
 use parquet::basic::{BrotliLevel, Compression as Codec, Encoding, GzipLevel, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::embedded::needs_embedding;
 use crate::convert::{self, ELEMENT};
@@ -24,10 +27,19 @@ const WRITE_BATCH: usize = 1024;
 /// does not change the layout.
 pub(super) const CREATED_BY: &str = "isomorph";
 
-/// Writes a Parquet file.
+/// The least rows whose columns are encoded concurrently.
+const TOGETHER: usize = 4096;
+
+/// Writes a Parquet file. Columns of a row group are encoded on all threads; the bytes are those that one thread would write.
 pub(crate) struct ParquetWriter<W: Write + Send> {
-    writer: ArrowWriter<W>,
+    writer: SerializedFileWriter<W>,
+    factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
+    /// The writers of the columns of the current row group, once it has rows.
+    columns: Vec<ArrowColumnWriter>,
+    /// The number of its rows, and of those that it may have.
+    rows: usize,
+    most_rows: usize,
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
@@ -42,16 +54,62 @@ impl<W: Write + Send> ParquetWriter<W> {
             .with_properties(properties)
             .with_skip_arrow_metadata(!embeds(&stored, options))
             .with_schema_root("schema".to_owned());
-        let writer = ArrowWriter::try_new_with_options(out, Arc::clone(&stored), writer_options).map_err(failed)?;
-        Ok(ParquetWriter { writer, schema: stored })
+        let writer = ArrowWriter::try_new_with_options(out, Arc::clone(&stored), writer_options);
+        let (writer, factory) = writer.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
+        let most_rows = options.row_group_rows.max(1);
+        Ok(ParquetWriter { writer, factory, schema: stored, columns: Vec::new(), rows: 0, most_rows })
     }
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let batch = convert::batch(batch.columns().to_vec(), &self.schema, batch.num_rows())?;
-        self.writer.write(&batch).map_err(failed)
+        let mut from = 0;
+        while from < batch.num_rows() {
+            let count = (self.most_rows - self.rows).min(batch.num_rows() - from);
+            self.append(&batch.slice(from, count)).map_err(failed)?;
+            from += count;
+            if self.rows == self.most_rows {
+                self.end_group().map_err(failed)?;
+            }
+        }
+        Ok(())
     }
 
-    pub(crate) fn finish(self) -> Result<W> {
+    /// Adds rows to the current row group.
+    fn append(&mut self, batch: &RecordBatch) -> std::result::Result<(), ParquetError> {
+        if self.rows == 0 {
+            self.columns = self.factory.create_column_writers(self.writer.flushed_row_groups().len())?;
+        }
+        let mut leaves = Vec::with_capacity(self.columns.len());
+        for (field, column) in self.schema.fields().iter().zip(batch.columns()) {
+            leaves.extend(compute_leaves(field, column)?);
+        }
+        let columns = &mut self.columns;
+        if batch.num_rows() < TOGETHER || leaves.len() < 2 {
+            columns.iter_mut().zip(&leaves).try_for_each(|(writer, leaf)| writer.write(leaf))?;
+        } else {
+            let encode = || columns.par_iter_mut().zip(&leaves).try_for_each(|(writer, leaf)| writer.write(leaf));
+            pool::run(encode)?;
+        }
+        self.rows += batch.num_rows();
+        Ok(())
+    }
+
+    /// Writes the current row group to the file.
+    fn end_group(&mut self) -> std::result::Result<(), ParquetError> {
+        let columns = std::mem::take(&mut self.columns);
+        let mut group = self.writer.next_row_group()?;
+        for column in columns {
+            column.close()?.append_to_row_group(&mut group)?;
+        }
+        group.close()?;
+        self.rows = 0;
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<W> {
+        if self.rows > 0 {
+            self.end_group().map_err(failed)?;
+        }
         self.writer.into_inner().map_err(failed)
     }
 }

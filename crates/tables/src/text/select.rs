@@ -81,6 +81,12 @@ impl<S: Iterator<Item = Result<Numbered>>> Selected<S> {
         Selected { source, wanted, place, next: 0, ended: false }
     }
 
+    /// The same of a source that begins at this row.
+    pub(crate) fn starting_at(mut self, first: u64) -> Self {
+        self.next = first;
+        self
+    }
+
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let last = self.wanted.rows.as_ref().map(|rows| rows.last().map_or(0, |last| last.end));

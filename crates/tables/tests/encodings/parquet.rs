@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Int32Array, Int64Array, RecordBatch, TimestampMicrosecondArray, TimestampMillisecondArray};
+use arrow_array::{
+    ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray,
+};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use isomorph_error::Kind;
+use isomorph_storage::Blob;
 use isomorph_tables::{
-    ColumnEncoding, Compression, Encoding, ReadOptions, Selection, TableWriter, TextType, WriteOptions,
+    ColumnEncoding, Compression, Encoding, ReadOptions, Selection, TableReader, TableWriter, TextType, WriteOptions,
 };
 use parquet::basic::{Encoding as PageEncoding, LogicalType, Repetition};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -232,4 +236,34 @@ fn a_null_where_none_is_allowed_is_refused() {
     assert_eq!(writer.write(&nulls.unwrap()).unwrap_err().kind(), Kind::Malformed);
     let other = RecordBatch::try_from_iter([("y", Arc::new(Int64Array::from(vec![1])) as _)]).unwrap();
     assert_eq!(writer.write(&other).unwrap_err().kind(), Kind::Usage);
+}
+
+#[test]
+fn columns_are_encoded_on_all_threads_as_on_one() {
+    let rows = 20_000;
+    let text = |row: i64| (row % 7 > 0).then(|| format!("text {}", row % 900));
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        ("id", Arc::new(Int64Array::from_iter_values(0..rows)) as ArrayRef, false),
+        ("text", Arc::new((0..rows).map(text).collect::<StringArray>()), true),
+        (
+            "half",
+            Arc::new((0..rows).map(|row| (row % 5 > 0).then_some(row as f64 / 2.0)).collect::<Float64Array>()),
+            true,
+        ),
+    ])
+    .unwrap();
+    // Batches of few rows are encoded on one thread.
+    let bytes = |step: usize| {
+        let options = WriteOptions { row_group_rows: 8_192, ..WriteOptions::default() };
+        let mut writer = TableWriter::create(Vec::new(), PARQUET, &batch.schema(), &options).unwrap();
+        for from in (0..batch.num_rows()).step_by(step) {
+            writer.write(&batch.slice(from, step.min(batch.num_rows() - from))).unwrap();
+        }
+        writer.finish().unwrap().0
+    };
+    let whole = bytes(batch.num_rows());
+    assert_eq!(whole, bytes(2_048));
+    let reader = TableReader::open(Blob::from_bytes("x", &whole.into()), PARQUET, &ReadOptions::default()).unwrap();
+    assert_eq!((reader.row_groups(), reader.row_count()), (3, Some(20_000)));
+    assert_eq!(read(&reader, &Selection::all()).unwrap().columns(), batch.columns());
 }

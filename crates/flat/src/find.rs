@@ -1,0 +1,109 @@
+//! Finds the mapping of tables: a file, or what a convention makes of names and headers.
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::{Blob, Location, Root, limits};
+
+use crate::sql::{Script, parse};
+use crate::workbook;
+
+/// The name of the mapping file that is written beside tables.
+pub const MAPPING: &str = "graph.pgq";
+
+/// The extension of mapping files.
+const EXTENSION: &str = ".pgq";
+
+/// A mapping, and where it comes from.
+pub(crate) struct Found {
+    pub root: Root,
+    pub script: Script,
+    /// The mapping file.
+    pub file: Option<String>,
+    /// What was recognised, and by what.
+    pub recognised: Vec<(String, String)>,
+    /// Tables that are no files of their own, by what the mapping calls their location: the sheets of a workbook.
+    pub sheets: Vec<(String, Blob)>,
+}
+
+/// Whether a name is that of a mapping file.
+pub fn is_mapping(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(EXTENSION)
+}
+
+/// The mapping at `location`: a mapping file, a directory with one, or a directory of tables that a convention explains; `None` if it is none
+/// of these.
+///
+/// # Errors
+/// When it cannot be read, a mapping file is wrong, or a directory has several of them.
+pub(crate) fn find(location: &Location) -> Result<Option<Found>> {
+    find_or_draft(location, false)
+}
+
+/// The same; with `draft`, a convention guesses what no name tells.
+pub(crate) fn find_or_draft(location: &Location, draft: bool) -> Result<Option<Found>> {
+    let name = location.file_name().to_owned();
+    if is_mapping(&name) && !location.as_path().is_some_and(std::path::Path::is_dir) {
+        let directory =
+            location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
+        return read(Root::open(&directory)?, name).map(Some);
+    }
+    if workbook::is_workbook(&name) && !location.as_path().is_some_and(std::path::Path::is_dir) {
+        return of_workbook(location, &name, draft);
+    }
+    if !location.scheme().has_listing() {
+        return Ok(None);
+    }
+    let root = match Root::open(location) {
+        Ok(root) => root,
+        Err(error) if error.kind() == Kind::Usage => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let files = root.list_dir("")?;
+    let mappings: Vec<&str> =
+        files.iter().filter(|file| !file.is_dir && is_mapping(&file.name)).map(|file| file.name.as_str()).collect();
+    match mappings.as_slice() {
+        [] => crate::conventions::guess(root, &files, draft),
+        [one] => {
+            let name = (*one).to_owned();
+            read(root, name).map(Some)
+        }
+        _ if mappings.contains(&MAPPING) => read(root, MAPPING.to_owned()).map(Some),
+        several => {
+            let error = Error::usage("the directory has several mapping files").at(location.to_string());
+            Err(error.hint(format!("name one of them: {}", several.join(", "))))
+        }
+    }
+}
+
+/// The mapping that the sheets of a workbook have by a convention.
+fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Found>> {
+    let directory =
+        location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
+    let blob = Blob::open(location)?;
+    if !workbook::begins(&blob)? {
+        return Ok(None);
+    }
+    let (files, blobs): (Vec<_>, Vec<_>) = workbook::sheets(name, &blob)?.into_iter().unzip();
+    let sheets: Vec<(String, Blob)> = files.iter().map(|file| file.name.clone()).zip(blobs).collect();
+    let names: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();
+    let Some((script, mut recognised)) = crate::conventions::guess_of(&files, Vec::new(), draft)? else {
+        let what = format!("no convention makes a graph of the sheets {}", names.join(", "));
+        return Err(Error::unsupported(what)
+            .at(location.to_string())
+            .hint("call the sheets nodes and edges, with columns id, source and target")
+            .hint(format!(
+                "write a mapping file, graph.pgq: LOCATION '{name}#{}'",
+                names.first().unwrap_or(&"SHEET")
+            )));
+    };
+    recognised.insert(0, ("workbook".to_owned(), format!("{name}: {}", names.join(", "))));
+    Ok(Some(Found { root: Root::open(&directory)?, script, file: None, recognised, sheets }))
+}
+
+fn read(root: Root, name: String) -> Result<Found> {
+    let bytes = root.read(&name, limits::MANIFEST_BYTES)?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| Error::broken(&crate::rules::MAPPING, "the file is not UTF-8").at(name.as_str()))?;
+    let script = parse(text, &name)?;
+    let recognised = vec![("tables".to_owned(), format!("by the mapping file {name}"))];
+    Ok(Found { root, script, file: Some(name), recognised, sheets: Vec::new() })
+}

@@ -77,3 +77,65 @@ fn settings(config: &SessionConfig) -> Vec<KeyValuePair> {
     let entries = config.options().entries().into_iter();
     entries.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::net::TcpStream;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use isomorph::storage::Resources;
+    use isomorph::{Error, Kind};
+
+    use super::*;
+    use crate::address::{Reach, listening};
+    use crate::scheduler::Scheduler;
+
+    const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/social");
+
+    /// A question that is planned, and its plan as it is sent.
+    fn planned() -> (DistributedPlan, Vec<u8>) {
+        let graph = Arc::new(isomorph::open(PATH).unwrap());
+        let places = BTreeMap::from([("graph".to_owned(), Place::of_graph(&graph).unwrap())]);
+        let mut engine = Engine::new(Resources::of_this_machine().unwrap()).unwrap();
+        engine.add_graph("graph", graph).unwrap();
+        let question = "select id from person where id > 1200";
+        let planned = engine.distributed(question, &Parameters::new(), 4, &mut || Ok(())).unwrap();
+        let bytes = written(&planned, &places).unwrap();
+        (planned, bytes)
+    }
+
+    #[test]
+    fn a_scheduler_refuses_plans_of_another_version() {
+        let address = listening("127.0.0.1:0", Reach::Loopback).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let go_on = move || match stopped.load(Ordering::Relaxed) {
+            true => Err(Error::new(Kind::Cancelled, "enough")),
+            false => Ok(()),
+        };
+        let running = std::thread::spawn(move || Scheduler::new(address, 2).run(go_on));
+        while TcpStream::connect(address).is_err() {
+            std::thread::yield_now();
+        }
+        let (planned, mut plan) = planned();
+        // As another version writes it: its number, as long as ours.
+        let own = env!("CARGO_PKG_VERSION");
+        let other: String = own.chars().map(|sign| if sign.is_ascii_digit() { '9' } else { sign }).collect();
+        let found: Vec<usize> =
+            (0..plan.len()).filter(|at| plan.get(*at..).is_some_and(|rest| rest.starts_with(own.as_bytes()))).collect();
+        assert!(!found.is_empty());
+        for at in found {
+            plan[at..at + other.len()].copy_from_slice(other.as_bytes());
+        }
+        let scheduler = (address.ip().to_string(), address.port());
+        let job = Job { scheduler, plan, settings: settings(planned.config()) };
+        let mut answer = planned.answer(start(job, planned.plan().schema()).unwrap());
+        let error = answer.next().unwrap().unwrap_err();
+        assert_eq!(error.kind(), Kind::Unsupported, "{error}");
+        assert!(error.message().contains(own) && error.message().contains(&other), "{error}");
+        stop.store(true, Ordering::Relaxed);
+        running.join().unwrap().unwrap();
+    }
+}

@@ -54,6 +54,9 @@ const HADOOP: &[&str] = &[
     "tokio",
 ];
 
+/// What only the build of the cluster has: it turns on features of the query engine.
+const CLUSTER: &str = "ballista";
+
 /// Features by package: a package can be built twice, for the build machine and for the target.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
@@ -61,6 +64,9 @@ type Features = BTreeMap<String, BTreeSet<String>>;
 pub(crate) fn run(workspace: &Workspace) -> StepResult {
     let ordinary = features(workspace, SELECTION, ORDINARY)?;
     let mut problems = Vec::new();
+    if ordinary.keys().any(|package| package.starts_with(CLUSTER)) {
+        problems.push(format!("{CLUSTER}… is in the ordinary build; only `cargo xtask cluster` has it"));
+    }
     for Build { what, selection, arguments, may_differ } in OTHERS {
         let other = features(workspace, selection.unwrap_or(SELECTION), arguments)?;
         problems.extend(differences(&ordinary, &other, may_differ).into_iter().map(|text| format!("{what}: {text}")));

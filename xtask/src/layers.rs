@@ -41,6 +41,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("the public library", &["isomorph"]),
     layer("query languages", &["cypher", "sparql"]),
     layer("SQL, whose patterns are those of openCypher", &["query"]),
+    layer("queries on several machines", &["cluster"]),
     layer("programs and bindings", &["cli", "python", "conformance", "benches", "fuzz", "examples"]),
     layer("programs that extend the command", &["seventh"]),
 ];

@@ -6,6 +6,7 @@
 mod advisories;
 mod bench;
 mod check;
+mod cluster;
 mod cross;
 mod data;
 mod directions;
@@ -42,6 +43,7 @@ cargo xtask train …      tests of the loaders for PyTorch Geometric and an exa
 cargo xtask wheel        make the Python wheel for release
 cargo xtask bench …      measure against the published libraries; further arguments go to benches/run.py
 cargo xtask fuzz …       fuzz one target or all: [TARGET|all [SECONDS]]
+cargo xtask cluster      lints and tests of queries on several machines: a build of its own, not part of ci
 cargo xtask oracle …     random graphs and commands against a naive oracle: [NUMBER OF GRAPHS [FIRST]], 10000 from 0 by default
 cargo xtask directions   check that dependencies between our crates point down only
 cargo xtask features     check that every build requests the same features of dependencies, so that none is compiled twice
@@ -91,6 +93,7 @@ fn main() -> ExitCode {
                 return ExitCode::from(2);
             }
         },
+        "cluster" => cluster::run(&workspace, &mut report),
         "oracle" => report.step("oracle", || oracle::run(&workspace, rest)),
         "data" => report.step("data", || data::run(&workspace)),
         "directions" => report.step("directions", || directions::run(&workspace)),

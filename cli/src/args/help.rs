@@ -140,6 +140,19 @@ pub const CYPHER: &str = "\
 
 {all-args}";
 
+/// The help of `cluster`.
+#[cfg(feature = "cluster")]
+pub const CLUSTER: &str = "\
+  isomorph cluster scheduler                                  one process, at 127.0.0.1:50050
+  isomorph cluster executor --allow /data                     on each machine that shall work
+  isomorph sql /data/social 'select count(*) from person' --cluster 127.0.0.1:50050
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
 /// The help of `shell`.
 pub const SHELL: &str = "\
   isomorph shell examples/social                             SQL, with history and completion

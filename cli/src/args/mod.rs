@@ -2,6 +2,8 @@
 
 mod algorithms;
 pub mod bench;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 #[cfg(feature = "cypher")]
 pub mod cypher;
 mod duration;
@@ -152,6 +154,10 @@ pub enum Command {
     /// Serve a graph to trainers over the network
     #[command(subcommand, help_template = help::SERVE)]
     Serve(ServeCommand),
+    /// Serve queries on several machines
+    #[cfg(feature = "cluster")]
+    #[command(subcommand, help_template = help::CLUSTER)]
+    Cluster(cluster::ClusterCommand),
     /// Measure servers
     #[command(subcommand, help_template = help::BENCH)]
     Bench(BenchCommand),

@@ -170,6 +170,14 @@ impl OpenArgs {
         ]
     }
 
+    /// The first flag that changes how a graph is read, apart from its format and its snapshot.
+    #[cfg(feature = "cluster")]
+    pub fn changing(&self) -> Option<&'static str> {
+        let own = [("--sidecar", self.sidecar != SidecarUse::default()), ("--lenient", self.lenient)];
+        let all = own.into_iter().chain(self.given());
+        all.filter(|(flag, _)| *flag != "--at").find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
+
     /// Returns the format of the graph at `location`: the one that the flags select if nothing else identifies it.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Arguments of `sql`.
 
+#[cfg(feature = "cluster")]
+use std::num::NonZeroU16;
 use std::time::Duration;
 
 use clap::Args;
@@ -38,10 +40,26 @@ pub struct SqlArgs {
     /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]
     pub resources: ResourceArgs,
+}
+
+/// Who answers.
+#[cfg(feature = "cluster")]
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Cluster")]
+pub struct ClusterArgs {
+    /// Let the cluster of this scheduler answer. Every machine sees the graphs at the same place [default: this process answers]
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "explain")]
+    pub cluster: Option<String>,
+    /// Into how many parts the cluster divides joins and groups: at least as many as all executors have threads
+    #[arg(long, value_name = "N", default_value = "16", requires = "cluster")]
+    pub partitions: NonZeroU16,
 }
 
 /// Parses the name of a parameter and its value.

@@ -2,6 +2,8 @@
 
 mod algorithms;
 mod bench;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod convert;
 #[cfg(feature = "cypher")]
 mod cypher;
@@ -87,6 +89,8 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Shell(args) => shell::run(args, console),
         Command::Sample(args) => sample::run(args, formats, console),
         Command::Serve(command) => serve::run(command, formats, console),
+        #[cfg(feature = "cluster")]
+        Command::Cluster(command) => cluster::run(command, console),
         Command::Bench(command) => bench::run(command, console),
         Command::Extend(args) => extend::run(args, formats, console),
         Command::Lake(command) => lake::run(command, console),

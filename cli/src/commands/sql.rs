@@ -41,7 +41,7 @@ mod asked {
     use isomorph::formats::flat::PlainTable;
     use isomorph::formats::nock::Column;
     use isomorph::storage::Resources;
-    use isomorph::{Error, Graph, Kind, Result};
+    use isomorph::{Error, Graph, Kind, Location, Result};
     use isomorph_query::{Engine, Parameters};
 
     use super::super::Answer;
@@ -68,7 +68,7 @@ mod asked {
         let resources = args.resources.resources()?;
         let (paths, query) = paths_and_query(args, &interrupt)?;
         let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
-        let engine = engine(&paths, args, formats, &resources, console)?;
+        let (engine, opened) = engine(&paths, args, formats, &resources, console)?;
         let parameters = args
             .parameters
             .iter()
@@ -85,7 +85,7 @@ mod asked {
         };
         let mut answer = match args.explain {
             true => engine.explain(&query, &parameters)?,
-            false => engine.query_while(&query, &parameters, &mut go_on)?,
+            false => answered(args, &engine, &opened, (&query, &parameters), &mut go_on)?,
         };
         if args.explain && format == AnswerFormat::Table && args.output.is_none() {
             return plans(answer, console);
@@ -112,6 +112,43 @@ mod asked {
             aside.document(&serde_json::json!({ "wrote": file, "rows": rows, "bytes": bytes }))?;
         }
         Ok(Answer::Yes)
+    }
+
+    /// The answer, of this process or of a cluster.
+    fn answered(
+        args: &SqlArgs,
+        engine: &Engine,
+        opened: &[(String, Opened)],
+        (query, parameters): (&str, &Parameters),
+        go_on: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<isomorph_query::Answer> {
+        #[cfg(feature = "cluster")]
+        if let Some(scheduler) = &args.cluster.cluster {
+            use isomorph_cluster::{Cluster, Place};
+            if let Some(flag) = args.open.changing() {
+                return Err(Error::unsupported(format!("{flag} does not travel to a cluster"))
+                    .hint("ask without --cluster; or convert the graph first"));
+            }
+            let place = |(name, opened): &(String, Opened)| {
+                let place = match opened {
+                    Opened::Graph(graph) => Place::of_graph(graph),
+                    Opened::File(location) => Place::of_file(location),
+                };
+                Ok::<_, Error>((name.clone(), place?))
+            };
+            let places = opened.iter().map(place).collect::<Result<_>>()?;
+            let cluster = Cluster::at(scheduler, usize::from(args.cluster.partitions.get()))?;
+            return cluster.query(engine, &places, query, parameters, go_on);
+        }
+        let _ = (args, opened);
+        engine.query_while(query, parameters, go_on)
+    }
+
+    /// What a name of a question stands for.
+    #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "a cluster has to find it again"))]
+    enum Opened {
+        Graph(Arc<Graph>),
+        File(Location),
     }
 
     /// Prints plans as they are indented.
@@ -203,29 +240,37 @@ mod asked {
         formats: &Registry,
         resources: &Resources,
         console: &Console,
-    ) -> Result<Engine> {
+    ) -> Result<(Engine, Vec<(String, Opened)>)> {
         let mut engine = Engine::new(resources.clone())?;
+        let mut all = Vec::new();
         for (name, path) in paths {
             let stem = PlainTable::stem(path);
             let opened = args.open.place(path, formats, resources);
             let opened = opened.and_then(|(location, options)| Graph::open(&location, &options, resources.clone()));
             match (opened, stem) {
                 (Ok(graph), Some(stem)) if is_empty_table(&graph, path) => {
-                    let location = crate::args::file_place(path)?;
-                    engine.add_file(name.as_deref().unwrap_or(&stem), &location)?;
+                    all.push(file(&mut engine, name.as_ref().unwrap_or(&stem), path)?);
                 }
                 (Ok(graph), _) => {
                     console.warn(&graph.opened().native.about().findings);
                     console.warn(&graph.opened().cautions()?);
-                    engine.add_graph(name.as_deref().unwrap_or(GRAPH), Arc::new(graph))?;
+                    let (name, graph) = (name.as_deref().unwrap_or(GRAPH), Arc::new(graph));
+                    engine.add_graph(name, Arc::clone(&graph))?;
+                    all.push((name.to_owned(), Opened::Graph(graph)));
                 }
                 (Err(error), Some(stem)) if is_no_graph(&error) => {
-                    let location = crate::args::file_place(path)?;
-                    engine.add_file(name.as_deref().unwrap_or(&stem), &location)?;
+                    all.push(file(&mut engine, name.as_ref().unwrap_or(&stem), path)?);
                 }
                 (Err(error), _) => return Err(error),
             }
         }
-        Ok(engine)
+        Ok((engine, all))
+    }
+
+    /// Adds a table file.
+    fn file(engine: &mut Engine, name: &str, path: &str) -> Result<(String, Opened)> {
+        let location = crate::args::file_place(path)?;
+        engine.add_file(name, &location)?;
+        Ok((name.to_owned(), Opened::File(location)))
     }
 }

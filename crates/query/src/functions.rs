@@ -117,29 +117,40 @@ fn chain(function: &Arc<ScalarUDF>) -> Option<&Checked> {
 
 /// The operators that chains have.
 #[cfg(feature = "distributed")]
-const CHAINED: [Operator; 5] =
-    [Operator::Plus, Operator::Minus, Operator::Multiply, Operator::Divide, Operator::Modulo];
+const CHAINED: [Operator; 7] = [
+    Operator::Plus,
+    Operator::Minus,
+    Operator::Multiply,
+    Operator::Divide,
+    Operator::Modulo,
+    Operator::BitwiseShiftLeft,
+    Operator::BitwiseShiftRight,
+];
 
-/// A chain as text: `int + -`. Nothing for other functions.
+/// A function that is made for a question as text: `int + -` for a chain, `round 2` for decimals of fewer digits. Nothing for other functions.
 #[cfg(feature = "distributed")]
-pub(crate) fn chain_to_text(function: &ScalarUDF) -> Option<String> {
+pub(crate) fn made_to_text(function: &ScalarUDF) -> Option<String> {
     let any: &dyn std::any::Any = function.inner().as_ref();
+    if let Some(Function { does: Does::Rounded(scale), .. }) = any.downcast_ref() {
+        return Some(format!("round {scale}"));
+    }
     let chain = any.downcast_ref::<Checked>()?;
     let signs: Vec<String> = chain.operators.iter().map(ToString::to_string).collect();
     Some(format!("{} {}", if chain.is_decimal { "decimal" } else { "int" }, signs.join(" ")))
 }
 
-/// The chain of such a text.
+/// The function of such a text.
 #[cfg(feature = "distributed")]
-pub(crate) fn chain_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
-    let (kind, signs) = text.split_once(' ')?;
+pub(crate) fn made_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
+    let (kind, rest) = text.split_once(' ')?;
     let is_decimal = match kind {
+        "round" => return rest.parse().ok().map(|scale| Function::udf(Does::Rounded(scale), 1)),
         "decimal" => true,
         "int" => false,
         _ => return None,
     };
     let operator = |sign: &str| CHAINED.iter().copied().find(|one| one.to_string() == sign);
-    let operators = signs.split(' ').map(operator).collect::<Option<Vec<_>>>()?;
+    let operators = rest.split(' ').map(operator).collect::<Option<Vec<_>>>()?;
     Some(Arc::new(ScalarUDF::from(Checked::of(operators, is_decimal))))
 }
 
@@ -487,13 +498,22 @@ mod tests {
 
     #[cfg(feature = "distributed")]
     #[test]
-    fn chains_come_back_from_their_texts() {
-        for (operators, is_decimal) in [(vec![Operator::Plus], false), (CHAINED.to_vec(), true)] {
-            let chain = ScalarUDF::from(Checked::of(operators, is_decimal));
-            let back = chain_to_text(&chain).and_then(|text| chain_of_text(&text));
-            assert_eq!(back.as_deref(), Some(&chain));
+    fn functions_that_are_made_for_a_question_come_back_from_their_texts() {
+        let chain = |(operators, is_decimal)| ScalarUDF::from(Checked::of(operators, is_decimal));
+        let mut made: Vec<ScalarUDF> =
+            [(vec![Operator::Plus], false), (CHAINED.to_vec(), true)].into_iter().map(chain).collect();
+        made.extend([0, 2, -3].map(|scale| Function::udf(Does::Rounded(scale), 1).as_ref().clone()));
+        for function in made {
+            let back = made_to_text(&function).and_then(|text| made_of_text(&text));
+            assert_eq!(back.as_deref(), Some(&function));
         }
-        assert!(chain_of_text("int ^").is_none() && chain_to_text(&NEGATE).is_none());
+        assert!(["int ^", "round", "round x", "x 1"].iter().all(|text| made_of_text(text).is_none()));
+        // The others are found by their names, each by its own.
+        let mut names: Vec<String> = all().iter().map(|function| function.name().to_owned()).collect();
+        assert!(all().iter().all(|function| made_to_text(function).is_none()));
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all().len());
     }
 
     #[test]

@@ -77,6 +77,15 @@ pub(crate) fn take(
     Ok(Some(taken))
 }
 
+/// Whether a question has a `GRAPH_TABLE`.
+///
+/// # Errors
+/// [`isomorph::Kind::Usage`] with the place for one without end.
+pub(crate) fn is_in(question: &str) -> Result<bool> {
+    let tokens = Tokenizer::new(&Questions, question).tokenize_with_location();
+    tokens.map_or(Ok(false), |tokens| Ok(found(&tokens)?.is_some()))
+}
+
 fn place(token: &TokenWithSpan) -> Place {
     let Location { line, column } = token.span.start;
     Place::file("the question").line(line).in_field(format!("column {column}"))

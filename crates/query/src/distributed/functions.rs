@@ -12,12 +12,12 @@ use crate::{aggregates, bounded, functions};
 
 /// The text of a function that is made for a question, and is in no registry.
 pub fn function_to_text(function: &ScalarUDF) -> Option<String> {
-    functions::chain_to_text(function)
+    functions::made_to_text(function)
 }
 
 /// The function of such a text.
 pub fn function_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
-    functions::chain_of_text(text)
+    functions::made_of_text(text)
 }
 
 /// A session with the functions of questions: the engine's, those of ours that stand in their place, and those of ours that plans use. Functions whose

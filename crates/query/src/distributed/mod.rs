@@ -1,5 +1,5 @@
-//! Plans whose scans run in other processes: what a scheduler divides and executors run. No process but the first one opens a graph to plan; which tables there
-//! are, and what a question means, is decided there. What carries plans from one process to another is not here.
+//! Plans whose scans run in other processes: what a scheduler divides and executors run, for `crates/cluster`. No process but the first one opens a graph to
+//! plan; which tables there are, and what a question means, is decided there.
 
 mod functions;
 mod message;

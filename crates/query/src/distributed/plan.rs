@@ -215,7 +215,9 @@ mod tests {
     use super::super::{OpenTable, TableScan, session_state};
     use super::*;
 
-    const QUESTIONS: [&str; 12] = [
+    const QUESTIONS: [&str; 14] = [
+        "select count(*) from person where cast(id / 3.0 as int) = 400 or cast(id as bigint) << 2 > 4400",
+        "select gender, sum(cast(id / 7.0 as decimal(9, 1))) from person group by gender",
         "select count(*), sum(id), min(birthday) from person where id > 1200",
         "select gender, sum(id * 2 - 1), avg(id), max(id + 1) from person group by gender",
         "select p.gender, count(*) from person p join knows k on k._source = p.id group by p.gender",
@@ -298,6 +300,17 @@ mod tests {
         // Another number of parts is another table.
         let gone = Tables::of_graph(Arc::new(isomorph::open(place).unwrap()));
         assert_eq!(gone.rows("nobody").unwrap_err().kind(), isomorph::Kind::Conflict);
+    }
+
+    #[test]
+    fn matches_of_patterns_are_refused() {
+        let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/social");
+        let mut engine = Engine::new(Resources::of_this_machine().unwrap()).unwrap();
+        engine.add_graph("graph", Arc::new(isomorph::open(place).unwrap())).unwrap();
+        let question = "select count(*) from graph_table (graph match (a:person)-[:knows]->(b) columns (a.id as a))";
+        let error = engine.distributed(question, &Parameters::new(), 4, &mut || Ok(())).unwrap_err();
+        assert_eq!(error.kind(), isomorph::Kind::Unsupported, "{error}");
+        assert!(error.message().contains("GRAPH_TABLE"), "{error}");
     }
 
     #[test]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use bytes::{Buf, BufMut, Bytes};
 use isomorph_storage::Reservation;
-use prost::Message;
 use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
 use crate::engine::{Engine, busy};
+use crate::packed::Reply;
 use crate::status::{invalid, too_much};
 use crate::wire::Request;
 
@@ -34,7 +34,7 @@ impl<D, E> Wire<D, E> {
     }
 }
 
-impl<D: Request + Send + 'static, E: Message + 'static> Codec for Wire<D, E> {
+impl<D: Request + Send + 'static, E: Reply + 'static> Codec for Wire<D, E> {
     type Encode = E;
     type Decode = Asked<D>;
     type Encoder = Replies<E>;
@@ -85,16 +85,18 @@ pub(crate) fn decoded<D: Request>(engine: &Engine, bytes: Bytes) -> Result<Asked
 /// Encodes replies.
 pub(crate) struct Replies<E>(PhantomData<fn(E)>);
 
-impl<E: Message> Encoder for Replies<E> {
+impl<E: Reply> Encoder for Replies<E> {
     type Item = E;
     type Error = Status;
 
     fn encode(&mut self, reply: E, out: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        let length = reply.encoded_len();
-        out.reserve(length);
-        if out.remaining_mut() < length {
+        let mut bytes = Vec::new();
+        reply.write(&mut bytes);
+        out.reserve(bytes.len());
+        if out.remaining_mut() < bytes.len() {
             return Err(Status::resource_exhausted("the reply is too long"));
         }
-        reply.encode(out).map_err(|error| Status::internal(format!("the reply cannot be written: {error}")))
+        out.put_slice(&bytes);
+        Ok(())
     }
 }

@@ -27,6 +27,8 @@ mod metrics;
 #[cfg(feature = "grpc")]
 mod monitor;
 #[cfg(feature = "grpc")]
+mod packed;
+#[cfg(feature = "grpc")]
 mod peer;
 #[cfg(feature = "grpc")]
 mod reflection;

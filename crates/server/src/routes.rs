@@ -9,7 +9,6 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use isomorph_sampling::{Stop, Why};
-use prost::Message;
 use tokio::sync::Semaphore;
 use tonic::body::Body;
 use tonic::server::{Grpc, UnaryService};
@@ -23,6 +22,7 @@ use crate::engine::{Answer, Engine, busy};
 use crate::log::{Log, field};
 use crate::metered::{Held, Incoming, Outgoing};
 use crate::metrics::{Metrics, Phase};
+use crate::packed::Reply;
 use crate::peer::Peer;
 use crate::reflection;
 use crate::wire::{HealthReply, HealthRequest, Request};
@@ -66,7 +66,7 @@ pub(crate) struct Shared {
 #[derive(Clone)]
 pub(crate) struct Routes(pub Arc<Shared>);
 
-type Reply = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
+type Responding = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
 
 /// A call: takes a request of one type, returns a reply of another, unless its work is ended early.
 type Call<D, E> = fn(&Shared, D, &Stop) -> Result<Answer<E>, Status>;
@@ -94,13 +94,13 @@ macro_rules! calls {
 impl Service<http::Request<Body>> for Routes {
     type Response = http::Response<Body>;
     type Error = Infallible;
-    type Future = Reply;
+    type Future = Responding;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: http::Request<Body>) -> Reply {
+    fn call(&mut self, request: http::Request<Body>) -> Responding {
         let shared = Arc::clone(&self.0);
         let peer = request.extensions().get::<Arc<Peer>>().cloned();
         let mut running = Running::new(shared, request.uri().path(), peer);
@@ -163,7 +163,7 @@ impl Drop for Running {
 }
 
 impl Routes {
-    fn dispatch(&self, request: http::Request<Body>, end: End) -> Reply {
+    fn dispatch(&self, request: http::Request<Body>, end: End) -> Responding {
         calls!(self, request, end;
             "/snark.GraphEngine/GetMetadata": metadata,
             "/snark.GraphEngine/GetNodeTypes": node_types,
@@ -185,10 +185,10 @@ impl Routes {
         )
     }
 
-    fn unary<D, E>(&self, request: http::Request<Body>, end: End, call: Call<D, E>) -> Reply
+    fn unary<D, E>(&self, request: http::Request<Body>, end: End, call: Call<D, E>) -> Responding
     where
         D: Request + Send + 'static,
-        E: Message + 'static,
+        E: Reply + 'static,
     {
         let shared = Arc::clone(&self.0);
         let peer = request.extensions().get::<Arc<Peer>>().cloned();
@@ -228,7 +228,7 @@ struct Answering<D, E> {
     end: End,
 }
 
-impl<D: Request + Send + 'static, E: Message + 'static> UnaryService<Asked<D>> for Answering<D, E> {
+impl<D: Request + Send + 'static, E: Reply + 'static> UnaryService<Asked<D>> for Answering<D, E> {
     type Response = E;
     type Future = Pin<Box<dyn Future<Output = Result<Response<E>, Status>> + Send>>;
 

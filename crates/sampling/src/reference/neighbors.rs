@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use isomorph_error::{Error, Result};
 
+use crate::graph::Graph;
 use crate::neighbors::{Most, Totals, no_weight};
 use crate::partition::{Partition, mass, target, type_of, weight};
+use crate::prefetch::{Ahead, AtEdges, EdgesAt};
 use crate::random::Xoroshiro;
 use crate::request::{Ask, Draw, Missing, Picks, TypeSet};
 use crate::sampler::Sampler;
@@ -45,33 +47,87 @@ impl<'a> Sums<'a> {
 /// Buffers for the published engine's method.
 #[derive(Default)]
 pub(crate) struct Runs {
-    /// The edges of one entry that exist at a time, run by run.
+    /// The edges of one entry that exist at a time, run by run; not used if no time is requested.
     edges: Vec<usize>,
-    /// For each run, the number of edges up to its end, and their weight.
-    ends: Vec<(usize, f32)>,
+    all: Vec<Run>,
     /// Running sums of weights, starting at 0 in each run.
     sums: Vec<f32>,
+    /// Whether one of the weights is negative or not finite.
+    wrong: bool,
+}
+
+/// The edges of one type of an entry.
+#[derive(Clone, Copy)]
+struct Run {
+    /// The first of its sums, and the one after its last.
+    start: usize,
+    end: usize,
+    /// The first edge.
+    edge: usize,
+    /// The sum of the weights.
+    weight: f32,
 }
 
 impl Runs {
     /// Reads the edges of an entry, with the sums of their weights.
     fn read(&mut self, partition: &Partition, range: &Range<usize>, types: &TypeSet, time: Option<i64>) {
         self.edges.clear();
-        self.ends.clear();
+        self.all.clear();
         self.sums.clear();
+        self.wrong = false;
         for run in runs(partition, range, types) {
-            let before = self.edges.len();
-            self.edges.extend(run.filter(|edge| time.is_none_or(|time| is_there(partition, *edge, time))));
-            let mut sum = 0.0f32;
-            self.sums.extend(self.edges[before..].iter().map(|edge| {
-                sum += weight(&partition.edges()[*edge]);
+            let (start, edge) = (self.sums.len(), run.start);
+            let edges = partition.edges();
+            let (mut sum, mut wrong) = (0.0f32, false);
+            let mut add = |edge: usize| {
+                let own = weight(&edges[edge]);
+                wrong |= mass(f64::from(own)).is_nan();
+                sum += own;
                 sum
-            }));
-            if before < self.edges.len() {
-                self.ends.push((self.edges.len(), sum));
+            };
+            match time {
+                None => self.sums.extend(run.map(add)),
+                Some(time) => {
+                    self.edges.extend(run.filter(|edge| is_there(partition, *edge, time)));
+                    self.sums.extend(self.edges[start..].iter().map(|edge| add(*edge)));
+                }
+            }
+            self.wrong |= wrong;
+            let end = self.sums.len();
+            if start < end {
+                self.all.push(Run { start, end, edge, weight: sum });
             }
         }
     }
+
+    /// Returns the number of an edge of a run.
+    fn edge(&self, run: &Run, at: usize) -> usize {
+        self.edges.get(run.start + at).copied().unwrap_or(run.edge + at)
+    }
+
+    /// Returns the number of edges.
+    fn count(&self) -> u64 {
+        self.sums.len() as u64
+    }
+
+    /// Returns the sum of all weights.
+    fn weight(&self) -> f32 {
+        self.all.iter().map(|run| run.weight).sum()
+    }
+}
+
+/// Returns the entries of a node with their edges. `place` is what was prefetched: its only entry.
+fn entries(
+    graph: &Graph,
+    place: Option<EdgesAt>,
+    node: i64,
+) -> impl Iterator<Item = Result<(&Partition, Range<usize>)>> {
+    let only = place.map(|place| Ok((&graph.partitions[place.partition], place.range())));
+    let found = place.is_none().then(|| graph.find(node)).into_iter().flatten();
+    only.into_iter().chain(found.map(|entry| {
+        let partition = graph.partition(entry);
+        Ok((partition, partition.edge_range(entry.entry)?))
+    }))
 }
 
 pub(super) fn is_there(partition: &Partition, edge: usize, time: i64) -> bool {
@@ -121,53 +177,51 @@ impl Sampler {
     ) -> Result<()> {
         ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(count))?;
+        let graph = &*self.graph;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
         let draws = u32::try_from(count).map_err(|_| Error::usage("more than 2³² neighbours of a node"))?;
-        let (mut seed, mut beat) = (draw.seed, self.stop.beat());
+        let (mut seed, mut beat, mut ahead) = (draw.seed, self.stop.beat(), Ahead::new(AtEdges(graph)));
         for (at, node) in ask.nodes.iter().enumerate() {
+            let place = ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]);
             let mut row = picks.rows(at * count, (at + 1) * count);
             row.fill(0, missing);
             beat.add(1)?;
             let mut seen = 0.0f32;
-            for entry in self.graph.find(*node) {
+            for entry in entries(graph, place, *node) {
+                let (partition, range) = entry?;
                 let mut random = Xoroshiro::new(seed);
                 seed = seed.wrapping_add(1);
-                let partition = self.graph.partition(entry);
-                let range = partition.edge_range(entry.entry)?;
-                let Runs { edges, ends, sums } = {
-                    worker.runs.read(partition, &range, ask.types, ask.time(at));
-                    &worker.runs
-                };
+                worker.runs.read(partition, &range, ask.types, ask.time(at));
                 beat.add((range.len() + count) as u64)?;
-                let weights = edges.iter().map(|edge| weight(&partition.edges()[*edge]));
-                if weights.into_iter().any(|weight| mass(f64::from(weight)).is_nan()) {
+                let runs = &worker.runs;
+                if runs.wrong {
                     return Err(no_weight());
                 }
-                let total: f32 = ends.iter().map(|(_, sum)| *sum).sum();
+                let total = runs.weight();
                 if total.is_nan() || total <= 0.0 {
                     continue;
                 }
                 seen += total;
                 let rate = total / seen;
-                let (mut left, mut left_weight, mut slot, mut first) = (draws, total, 0, 0);
-                for (end, of_type) in ends {
-                    let (of_type, run, sums) = (*of_type, &edges[first..*end], &sums[first..*end]);
-                    first = *end;
-                    let drawn = match of_type == left_weight {
+                let (mut left, mut left_weight, mut slot) = (draws, total, 0);
+                for run in &runs.all {
+                    let sums = &runs.sums[run.start..run.end];
+                    let drawn = match run.weight == left_weight {
                         true => left,
-                        false => random.binomial(left, f64::from(of_type / left_weight)),
+                        false => random.binomial(left, f64::from(run.weight / left_weight)),
                     };
                     left -= drawn;
-                    left_weight -= of_type;
+                    left_weight -= run.weight;
                     for _ in 0..drawn {
                         if rate < 1.0 && random.unit() > rate {
                             continue;
                         }
-                        let wanted = of_type * random.unit();
-                        let chosen = sums.partition_point(|sum| *sum < wanted).min(run.len() - 1);
+                        let wanted = run.weight * random.unit();
+                        let chosen = sums.partition_point(|sum| *sum < wanted).min(sums.len() - 1);
                         let before = if chosen == 0 { 0.0 } else { sums[chosen - 1] };
-                        let edge = &partition.edges()[run[chosen]];
-                        let created = partition.life(run[chosen]).0;
+                        let number = runs.edge(run, chosen);
+                        let edge = &partition.edges()[number];
+                        let created = if row.created.is_empty() { -1 } else { partition.life(number).0 };
                         row.put(slot, target(edge), sums[chosen] - before, type_of(edge), created);
                         slot += 1;
                     }
@@ -185,19 +239,20 @@ impl Sampler {
         most: u64,
         totals: &mut Totals,
     ) -> Result<()> {
+        let graph = &*self.graph;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-        let (mut looked_at, mut beat) = (Most::new(most), self.stop.beat());
+        let (mut looked_at, mut beat, mut ahead) = (Most::new(most), self.stop.beat(), Ahead::new(AtEdges(graph)));
         for (at, node) in ask.nodes.iter().enumerate() {
+            let place = ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]);
             let (mut found, mut count, mut weight) = (false, 0, 0.0f32);
-            for entry in self.graph.find(*node) {
+            for entry in entries(graph, place, *node) {
+                let (partition, range) = entry?;
                 found = true;
-                let partition = self.graph.partition(entry);
-                let range = partition.edge_range(entry.entry)?;
                 looked_at.add(range.len())?;
                 beat.add(range.len() as u64)?;
                 worker.runs.read(partition, &range, ask.types, ask.time(at));
-                count += worker.runs.edges.len() as u64;
-                weight += worker.runs.ends.iter().map(|(_, sum)| *sum).sum::<f32>();
+                count += worker.runs.count();
+                weight += worker.runs.weight();
             }
             beat.add(1)?;
             totals.found.push(found);
@@ -222,16 +277,18 @@ impl Sampler {
     ) -> Result<()> {
         ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(count))?;
+        let graph = &*self.graph;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
         let (mut random, mut beat) = (Xoroshiro::new(draw.seed), self.stop.beat());
+        let mut ahead = Ahead::new(AtEdges(graph));
         for (at, node) in ask.nodes.iter().enumerate() {
+            let place = ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]);
             let mut row = picks.rows(at * count, (at + 1) * count);
             row.fill(0, missing);
             beat.add(1)?;
             let mut reservoir = Reservoir { room: count, seen: 0, width: 0.0, next: None };
-            for entry in self.graph.find(*node) {
-                let partition = self.graph.partition(entry);
-                let range = partition.edge_range(entry.entry)?;
+            for entry in entries(graph, place, *node) {
+                let (partition, range) = entry?;
                 beat.add((range.len() + count) as u64)?;
                 for run in runs(partition, &range, ask.types) {
                     let there = |edge: &usize| ask.time(at).is_none_or(|time| is_there(partition, *edge, time));

@@ -1,11 +1,11 @@
 //! Answers a call whose messages are bytes.
 
 use bytes::Bytes;
-use prost::Message;
 use tonic::Status;
 
 use super::{Answer, Engine};
 use crate::codec::{Asked, decoded};
+use crate::packed::Reply;
 use crate::wire::Request;
 
 impl Engine {
@@ -54,12 +54,15 @@ impl Engine {
         }
     }
 
-    fn answered<D: Request, E: Message>(
+    fn answered<D: Request, E: Reply>(
         &self,
         message: &[u8],
         call: fn(&Engine, D) -> Result<Answer<E>, Status>,
     ) -> Result<Vec<u8>, Status> {
         let Asked { message, _memory } = decoded::<D>(self, Bytes::copy_from_slice(message))?;
-        call(self, message).map(|answer| answer.reply.encode_to_vec())
+        let answer = call(self, message)?;
+        let mut bytes = Vec::new();
+        answer.reply.write(&mut bytes);
+        Ok(bytes)
     }
 }

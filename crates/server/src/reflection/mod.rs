@@ -15,6 +15,7 @@ use tonic::{Code, Response, Status, Streaming};
 
 use crate::codec::{Asked, Wire};
 use crate::engine::Engine;
+use crate::packed::Reply;
 use crate::wire::Request;
 use schema::Schema;
 
@@ -101,6 +102,8 @@ impl Request for ReflectionRequest {
         0
     }
 }
+
+impl Reply for ReflectionReply {}
 
 fn schemas() -> &'static [Schema] {
     static SCHEMAS: OnceLock<Vec<Schema>> = OnceLock::new();

@@ -28,6 +28,9 @@ pub(crate) fn declarations() -> String {
 /// Declares inherited prefixes in elements; each entry is a position, a prefix and its namespace. Unused prefixes are
 /// omitted.
 pub(crate) fn declare(text: &mut String, inherited: &[(usize, String, String)]) {
+    if inherited.is_empty() {
+        return;
+    }
     let all: BTreeSet<&str> = inherited.iter().map(|(_, prefix, _)| prefix.as_str()).collect();
     let used: BTreeSet<&str> = all.into_iter().filter(|prefix| text.contains(&format!("{prefix}:"))).collect();
     if used.is_empty() {

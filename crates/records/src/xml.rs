@@ -14,6 +14,7 @@ use quick_xml::events::{self, BytesCData, BytesEnd, BytesRef, BytesStart, BytesT
 use quick_xml::name::{NamespaceResolver, QName};
 
 use self::guard::Guard;
+use self::tags::{check_prefixes, find_attributes};
 
 pub use self::guard::LONGEST;
 pub use self::tags::{Attribute, check_reference, check_tag};
@@ -256,7 +257,8 @@ impl XmlStream {
             return Err(self.limit("a tag is longer than 1 MiB"));
         }
         self.has_root = true;
-        if memchr::memmem::find(&start, b"xmlns").is_some() {
+        let names = find_attributes(&start, attributes).map_err(|message| self.syntax(message))?;
+        if names.declares {
             self.namespaces.push(&start).map_err(|error| self.syntax(error.to_string()))?;
             if self.namespaces.bindings().nth(NAMESPACES).is_some() {
                 return Err(self.limit(format!("more than {NAMESPACES} namespaces")));
@@ -264,7 +266,9 @@ impl XmlStream {
         } else {
             self.namespaces.set_level(self.namespaces.level().saturating_add(1));
         }
-        check_tag(&start, &self.namespaces, attributes).map_err(|message| self.syntax(message))?;
+        if names.has_prefixes {
+            check_prefixes(&start, &self.namespaces, attributes).map_err(|message| self.syntax(message))?;
+        }
         Ok(Tag { start, attributes })
     }
 

@@ -75,24 +75,43 @@ pub fn check_tag(
     namespaces: &NamespaceResolver,
     attributes: &mut Vec<Attribute>,
 ) -> Result<(), String> {
+    find_attributes(tag, attributes)?;
+    check_prefixes(tag, namespaces, attributes)
+}
+
+/// What the names in a tag need.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Names {
+    /// Whether a name has a prefix.
+    pub has_prefixes: bool,
+    /// Whether an attribute declares a namespace.
+    pub declares: bool,
+}
+
+/// Finds the attributes of a tag, and checks what the parser accepts: invalid names, attributes that are repeated or not separated, `<`
+/// in attributes, characters that XML does not allow.
+///
+/// # Errors
+/// Returns a message about the tag.
+pub(crate) fn find_attributes(tag: &BytesStart<'_>, attributes: &mut Vec<Attribute>) -> Result<Names, String> {
     attributes.clear();
     let shown = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
-    let unknown = |prefix: &[u8]| Err(format!("the prefix {} is not declared", shown(prefix)));
-    let name = tag.name();
+    let name = tag.name().into_inner();
     let bytes: &[u8] = tag;
-    if !is_name(name.into_inner()) {
-        return Err(format!("{:?} is not an element name", shown(name.into_inner())));
+    if !is_name(name) {
+        return Err(format!("{:?} is not an element name", shown(name)));
     }
-    if name.into_inner().contains(&b':')
-        && let ResolveResult::Unknown(prefix) = namespaces.resolve_element(name).0
-    {
-        return unknown(&prefix);
-    }
-    let skip = |from: usize| from + bytes.iter().skip(from).take_while(|byte| is_blank(**byte)).count();
-    let mut end = name.into_inner().len();
+    let mut names = Names { has_prefixes: name.contains(&b':'), declares: false };
+    let skip = |mut at: usize| {
+        while bytes.get(at).is_some_and(|byte| is_blank(*byte)) {
+            at += 1;
+        }
+        at
+    };
+    let mut end = name.len();
     loop {
         let start = skip(end);
-        if start == bytes.len() {
+        if start >= bytes.len() {
             break;
         }
         if start == end {
@@ -108,27 +127,49 @@ pub fn check_tag(
             (Some(b'='), Some(quote @ (b'"' | b'\''))) if is_name(key) => *quote,
             _ => return Err(malformed()),
         };
-        let value = bytes.get(opening + 1..).unwrap_or_default();
-        let value = memchr::memchr(quote, value).and_then(|at| value.get(..at)).ok_or_else(malformed)?;
-        if key.contains(&b':')
-            && let ResolveResult::Unknown(prefix) = namespaces.resolve_attribute(QName(key)).0
-        {
-            return unknown(&prefix);
+        names.has_prefixes |= key.contains(&b':');
+        names.declares |= key.starts_with(b"xmlns");
+        let (mut closing, mut is_plain) = (opening + 1, true);
+        loop {
+            match bytes.get(closing) {
+                None => return Err(malformed()),
+                Some(byte) if *byte == quote => break,
+                Some(byte) => is_plain &= matches!(*byte, b' '..=b'~') && !matches!(*byte, b'&' | b'<'),
+            }
+            closing += 1;
         }
-        let is_plain = value.iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<'));
-        let value = opening + 1..opening + 1 + value.len();
-        end = value.end + 1;
-        let own = Attribute { name: start..start + length, value, is_plain };
+        end = closing + 1;
+        let own = Attribute { name: start..start + length, value: opening + 1..closing, is_plain };
         if !is_plain {
-            check_value(bytes.get(own.value.clone()).unwrap_or_default()).map_err(|what| match what {
-                Some(message) => message,
-                None => malformed(),
-            })?;
+            let value = bytes.get(own.value.clone()).unwrap_or_default();
+            check_value(value).map_err(|what| what.unwrap_or_else(malformed))?;
         }
         attributes.push(own);
     }
     match repeated(bytes, attributes) {
         Some(twice) => Err(format!("the attribute {} occurs twice", shown(twice))),
+        None => Ok(names),
+    }
+}
+
+/// Checks that the prefixes in a tag are declared.
+///
+/// # Errors
+/// Returns a message about the first that is not.
+pub(crate) fn check_prefixes(
+    tag: &BytesStart<'_>,
+    namespaces: &NamespaceResolver,
+    attributes: &[Attribute],
+) -> Result<(), String> {
+    let attributes = attributes.iter().map(|own| own.name(tag)).filter(|name| name.contains(&b':'));
+    let attributes = attributes.map(|name| namespaces.resolve_attribute(QName(name)).0);
+    let unknown =
+        std::iter::once(namespaces.resolve_element(tag.name()).0).chain(attributes).find_map(|found| match found {
+            ResolveResult::Unknown(prefix) => Some(prefix),
+            _ => None,
+        });
+    match unknown {
+        Some(prefix) => Err(format!("the prefix {} is not declared", String::from_utf8_lossy(&prefix))),
         None => Ok(()),
     }
 }

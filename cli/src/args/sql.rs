@@ -51,10 +51,10 @@ pub struct SqlArgs {
 
 /// Who answers.
 #[cfg(feature = "cluster")]
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Cluster")]
 pub struct ClusterArgs {
-    /// Let the cluster of this scheduler answer. Every machine sees the graphs at the same place [default: this process answers]
+    /// Let the cluster of this scheduler answer. Every machine sees the graphs at the same path [default: this process answers]
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "explain")]
     pub cluster: Option<String>,
     /// Into how many parts the cluster divides joins and groups: at least as many as all executors have threads

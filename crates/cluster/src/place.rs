@@ -3,7 +3,6 @@
 use isomorph::convert::{OpenOptions, Registry, SidecarUse, home_of};
 use isomorph::formats::flat::PlainTable;
 use isomorph::formats::graphlake::{self, At, GraphLake};
-use isomorph::model::Source;
 use isomorph::storage::{Blob, FileHasher, Resources, Root, Scheme};
 use isomorph::{Error, Graph, Kind, Location, Result};
 use isomorph_query::distributed::Tables;

@@ -138,6 +138,8 @@ fn errors_of_executors_are_those_of_one_machine() {
     for question in wrong {
         let (found, expected) = (machines.asked(&["examples/social"], question), alone(&["examples/social"], question));
         assert_eq!(found.status.code(), expected.status.code(), "{question}: {}", error(&found));
-        assert_eq!(error(&found), error(&expected), "{question}");
+        // Which row is the first depends on the order in which parts are read.
+        let text = |answer| error(answer).replace(|sign: char| sign.is_ascii_digit(), "");
+        assert_eq!(text(&found), text(&expected), "{question}");
     }
 }

@@ -31,7 +31,7 @@ fn what_does_not_travel_is_refused_by_name() {
     fails(&flagged, 3, &["--key does not travel"]);
     // What reads no table needs no cluster.
     assert_eq!(rows(&ask("select 1 + 1 as two")), ["\"two\"", "2"]);
-    let nobody = isomorph(&["sql", "examples/social", "select count(id) from person", "--cluster", "127.0.0.1:1"]);
+    let nobody = isomorph(&["sql", "examples/social", "select id from person", "--cluster", "127.0.0.1:1"]);
     fails(&nobody, 5, &["the scheduler cannot be reached", "isomorph cluster scheduler"]);
     fails(&isomorph(&["cluster", "scheduler", "--bind", "0.0.0.0:0"]), 2, &["other machines", "--insecure"]);
 }
@@ -74,8 +74,6 @@ fn a_graph_that_changed_since_the_plan_was_made_is_a_conflict() {
     let (scheduler, home) = (scheduler(), tempfile::tempdir().unwrap());
     let _executor = executor(&scheduler, home.path(), &[data.path()]);
     let question = "select name from people where id > 0";
-    // Also if it was opened before.
-    assert_eq!(rows(&asked(&scheduler, &[&path], question)), ["\"name\"", "Ada", "Bo"]);
     let change = move || std::fs::write(&file, "id,name\n1,Ada\n2,Bo\n3,Cy\n").unwrap();
     let (address, passing) = between(&scheduler, change);
     fails(&asking(&address, &[&path], question).output().unwrap(), 5, &["not those from which the plan was made"]);
@@ -114,7 +112,10 @@ fn a_question_that_is_interrupted_leaves_nothing_behind() {
     // What tasks had begun ends soon. Starting a process takes a while.
     let cleaned = (0..2000).any(|_| !has_any() || !isomorph(&["--version"]).status.success());
     assert!(cleaned && !has_any());
-    assert_eq!(rows(&machines.asked(&["examples/social"], "select 1 + count(*) as n from person where id > 0")), ["\"n\"", "501"]);
+    assert_eq!(
+        rows(&machines.asked(&["examples/social"], "select 1 + count(*) as n from person where id > 0")),
+        ["\"n\"", "501"]
+    );
 }
 
 #[test]

@@ -56,7 +56,7 @@ class Process:
 
     def __init__(self, binary: str, words: list[str]) -> None:
         self.child = subprocess.Popen([binary, "cluster", *words, "--json"], stdout=subprocess.PIPE, text=True)
-        self.address = json.loads(self.child.stdout.readline())["address"]
+        self.address = json.loads("".join(iter(self.child.stdout.readline, "}\n")) + "}")["address"]
 
     def __enter__(self) -> Process:
         return self

@@ -24,9 +24,7 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
         workspace.cargo(&[words, SELECTION, more].concat()).env("CARGO_TARGET_DIR", &target)
     };
     report.step("clippy", || cargo(&["clippy"], &["--all-targets", "--", "-D", "warnings"]).run().map(Into::into));
-    report.step("docs", || {
-        cargo(&["doc"], &["--no-deps"]).env("RUSTDOCFLAGS", "-D warnings").run().map(Into::into)
-    });
+    report.step("docs", || cargo(&["doc"], &["--no-deps"]).env("RUSTDOCFLAGS", "-D warnings").run().map(Into::into));
     report.step("units", || cargo(&["test"], &["--lib"]).run().map(Into::into));
     report.step("cluster", || cargo(&["test"], &["--test", "cluster"]).run().map(Into::into));
 }

@@ -75,10 +75,20 @@ fn a_cluster_answers_what_one_machine_answers() {
         }
     };
     let mut asked: BTreeMap<String, usize> = BTreeMap::new();
+    let mut refused = 0;
     for (graph, question) in questions() {
+        *asked.entry(graph.clone()).or_default() += 1;
+        // Recursion is for one machine.
+        if question.contains("recursive") {
+            let found = machines.asked(&[&graph], &question);
+            assert_eq!(found.status.code(), Some(3), "{question}");
+            assert!(error(&found).contains("RecursiveQueryExec"), "{}", error(&found));
+            refused += 1;
+            continue;
+        }
         compare(&[&graph], &question);
-        *asked.entry(graph).or_default() += 1;
     }
+    assert_eq!(refused, 2);
     for question in FURTHER {
         compare(&[&social[0]], question);
     }
@@ -128,6 +138,8 @@ fn errors_of_executors_are_those_of_one_machine() {
     for question in wrong {
         let (found, expected) = (machines.asked(&["examples/social"], question), alone(&["examples/social"], question));
         assert_eq!(found.status.code(), expected.status.code(), "{question}: {}", error(&found));
-        assert_eq!(error(&found), error(&expected), "{question}");
+        // Which row is the first depends on the order in which parts are read.
+        let text = |answer| error(answer).replace(|sign: char| sign.is_ascii_digit(), "");
+        assert_eq!(text(&found), text(&expected), "{question}");
     }
 }

@@ -1,6 +1,6 @@
 //! Processes of a cluster, and questions to them.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -32,9 +32,8 @@ impl Running {
         let mut command = command();
         command.arg("cluster").args(words).arg("--json").stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let document: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{words:?} printed {line:?}"));
+        let mut printed = serde_json::Deserializer::from_reader(child.stdout.as_mut().unwrap()).into_iter();
+        let document: Value = printed.next().unwrap_or_else(|| panic!("{words:?} printed nothing")).unwrap();
         let running = Running { child, address: document["address"].as_str().unwrap().to_owned() };
         running.wait();
         running

@@ -74,7 +74,8 @@ fn written(planned: &DistributedPlan, places: &BTreeMap<String, Place>) -> Resul
 fn settings(config: &SessionConfig) -> Vec<KeyValuePair> {
     let config = config.clone().with_option_extension(BallistaConfig::default());
     let config = config.with_ballista_shuffle_reader_remote_prefer_flight(true);
-    let entries = config.options().entries().into_iter();
+    // How much memory there is for what, executors know.
+    let entries = config.options().entries().into_iter().filter(|entry| !entry.key.ends_with("_reservation_bytes"));
     entries.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect()
 }
 

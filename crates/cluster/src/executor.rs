@@ -114,7 +114,8 @@ impl Executor {
             override_execution_engine: Some(Arc::new(Stages(stages))),
             override_function_registry: Some(Arc::new(BallistaFunctionRegistry::from(&state))),
             override_runtime_producer: Some(Arc::new(runtime)),
-            override_config_producer: Some(Arc::new(settings)),
+            // Sorting fails where less is kept for merging, see apache/datafusion#16979.
+            override_config_producer: Some(Arc::new(move || settings().with_sort_spill_reservation_bytes(most / 8))),
             override_physical_codec: Some(Arc::new(Codec::new(Role::Executor(Arc::new(opener))))),
             ..ExecutorProcessConfig::default()
         })

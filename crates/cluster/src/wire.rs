@@ -1,6 +1,7 @@
 //! Errors of isomorph on their way from an executor to the client. The scheduler hands texts on, some as they are and some as Rust shows them for debugging,
 //! so an error is written in letters and digits alone.
 
+use arrow_schema::ArrowError;
 use ballista_core::error::BallistaError;
 use datafusion::common::DataFusionError;
 use isomorph::error::Place;
@@ -87,27 +88,69 @@ pub(crate) fn of_text(text: &str) -> Option<Error> {
 /// An error of an operator as it leaves an executor. What the scheduler must recognise to repeat a task stays as it is: a part of another stage that cannot be
 /// fetched, and input and output that fail.
 pub(crate) fn leaving(error: DataFusionError) -> DataFusionError {
-    let error = match error {
-        DataFusionError::External(inner) => match inner.downcast::<BallistaError>() {
-            Ok(inner) => match *inner {
-                // A stage wraps what its operators say.
-                BallistaError::DataFusionError(own) => return leaving(*own),
-                other => return DataFusionError::External(Box::new(other)),
-            },
-            Err(other) => DataFusionError::External(other),
-        },
-        other => other,
-    };
-    let is_known = match error.find_root() {
-        DataFusionError::IoError(_) => true,
-        DataFusionError::External(inner) => inner.is::<BallistaError>(),
-        _ => false,
-    };
-    // It may have been written where it happened.
-    if is_known || error.to_string().contains(BEGIN) {
+    if is_repeated(&error) {
         return error;
     }
-    DataFusionError::Execution(to_text(&error_of_engine(error)))
+    let cause = cause(&error);
+    // It may have been written where it happened.
+    if cause.to_string().contains(BEGIN) {
+        return cause;
+    }
+    DataFusionError::Execution(to_text(&error_of_engine(cause)))
+}
+
+/// Whether a scheduler repeats a task that fails like this.
+fn is_repeated(error: &DataFusionError) -> bool {
+    match error {
+        DataFusionError::IoError(_) => true,
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => is_repeated(inner),
+        DataFusionError::Shared(inner) => is_repeated(inner),
+        DataFusionError::ArrowError(arrow, _) => match &**arrow {
+            ArrowError::ExternalError(inner) => inner.downcast_ref::<DataFusionError>().is_some_and(is_repeated),
+            _ => false,
+        },
+        DataFusionError::External(inner) => match inner.downcast_ref::<BallistaError>() {
+            // A stage wraps what its operators say.
+            Some(BallistaError::DataFusionError(own)) => is_repeated(own),
+            Some(BallistaError::ArrowError(_)) | None => false,
+            Some(_) => true,
+        },
+        _ => false,
+    }
+}
+
+/// What is inside of an error. The tasks of a stage share theirs, so that it cannot be moved.
+fn cause(error: &DataFusionError) -> DataFusionError {
+    match error {
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => cause(inner),
+        DataFusionError::Shared(inner) => cause(inner),
+        DataFusionError::ArrowError(arrow, _) => cause_of_arrow(arrow),
+        DataFusionError::External(inner) => match inner.downcast_ref::<BallistaError>() {
+            Some(BallistaError::DataFusionError(own)) => cause(own),
+            Some(BallistaError::ArrowError(arrow)) => cause_of_arrow(arrow),
+            _ => cause_of_other(&**inner),
+        },
+        DataFusionError::Execution(text) => DataFusionError::Execution(text.clone()),
+        DataFusionError::Plan(text) => DataFusionError::Plan(text.clone()),
+        DataFusionError::NotImplemented(text) => DataFusionError::NotImplemented(text.clone()),
+        DataFusionError::ResourcesExhausted(text) => DataFusionError::ResourcesExhausted(text.clone()),
+        other => DataFusionError::Execution(other.strip_backtrace()),
+    }
+}
+
+fn cause_of_arrow(error: &ArrowError) -> DataFusionError {
+    match error {
+        ArrowError::ExternalError(inner) => cause_of_other(&**inner),
+        other => DataFusionError::Execution(other.to_string()),
+    }
+}
+
+fn cause_of_other(error: &(dyn std::error::Error + Send + Sync + 'static)) -> DataFusionError {
+    match (error.downcast_ref::<DataFusionError>(), error.downcast_ref::<Error>()) {
+        (Some(inner), _) => cause(inner),
+        (_, Some(own)) => DataFusionError::Execution(to_text(own)),
+        _ => DataFusionError::Execution(error.to_string()),
+    }
 }
 
 #[cfg(test)]
@@ -133,6 +176,7 @@ mod tests {
     fn errors_leave_as_text_but_for_those_that_repeat_a_task() {
         let own = || DataFusionError::External(Box::new(Error::malformed("a page").at("x.parquet")));
         let wrapped = DataFusionError::External(Box::new(BallistaError::DataFusionError(Box::new(own()))));
+        let wrapped = DataFusionError::Shared(std::sync::Arc::new(wrapped));
         for error in [own(), wrapped, DataFusionError::Context("while".to_owned(), Box::new(own()))] {
             let left = leaving(error).to_string();
             let back = of_text(&left).unwrap();

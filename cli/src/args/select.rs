@@ -23,9 +23,9 @@ pub struct SelectArgs {
     /// Operators: = != < <= > >=, between A and B, in (A, B), like "%text_", has A (of a list), has label "A", is null,
     /// each with not; and, or, parentheses. Quoted text takes the type of the column: born >= "1990-01-31". Text is
     /// quoted by " or ', doubled inside the text; a backslash has no special meaning. Quote names that contain other
-    /// characters than letters, digits and _ by `: `a b` = 1. No comparison with NaN is true. Names are those that info
-    /// shows; @key, @source, @target, @relation and so on are also columns. Members of NOCK props are columns too: a
-    /// survey finds their types. Edges that lose an end are dropped, and counted.
+    /// characters than letters, digits and _ by `: `a b` = 1. NaN is neither equal to, less than, nor greater than any value.
+    /// Names are those that info shows; @key, @source, @target, @relation and so on are also columns. Members of NOCK
+    /// props are columns too: a survey finds their types. Edges that lose an end are dropped, and counted.
     #[arg(long = "where", value_name = "TYPE: CONDITION")]
     pub conditions: Vec<String>,
     /// Only N nodes of each type, drawn by key from those that satisfy the conditions; equal seeds draw equal nodes

@@ -9,6 +9,8 @@
 //! | `-0.0` as a key of joins, lists, windows, orders and distinct aggregates, in `case x when`, `nullif` and rows | differs from `0.0` | zeros have no sign |
 //! | dates, times and texts of times compared with each other | in nanoseconds: an error for years before 1678 and after 2262 | compares, in microseconds where these are enough |
 //! | decimals cast to floats | a float that may not be the nearest | the nearest |
+//! | intervals compared with each other | by months, then days, then the rest: a day is longer than 36 hours | by length |
+//! | `x not in (select …)` with other parts of a condition beside it by `or`, for a constant, or where the subquery depends on the outer row | loses that a null may be anything | `not exists (select … where x = … or it is unknown)`: see `memberships` |
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
@@ -24,13 +26,14 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
 use crate::doubles::nearest;
 use crate::functions::{
-    checked, first_operand, has_no_sign_of_zero, in_microseconds, in_nanoseconds, nearest_float, negated, rounded,
-    whole, without_sign_of_zero,
+    checked, first_operand, has_no_sign_of_zero, in_microseconds, in_nanoseconds, length, nearest_float, negated,
+    rounded, whole, without_sign_of_zero,
 };
+use crate::memberships::memberships;
 use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
 
@@ -78,6 +81,10 @@ fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
             }
             LogicalPlan::Join(join)
         }
+        LogicalPlan::Filter(mut filter) => {
+            filter.predicate = memberships(filter.predicate, false, true, &schema)?;
+            LogicalPlan::Filter(filter)
+        }
         other => other,
     };
     let names = NamePreserver::new(&plan);
@@ -120,7 +127,8 @@ fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
                 let both = low.and(binary(*expr, Operator::LtEq, *high, schema)?.data);
                 return yes(if negated { Expr::Not(both.into()) } else { both });
             }
-            let mut all = moments(vec![*expr, *low, *high], schema).into_iter();
+            let all = moments(vec![*expr, *low, *high], schema).into_iter();
+            let mut all = all.map(|one| interval(one, schema));
             let [Some(expr), Some(low), Some(high)] = [all.next(), all.next(), all.next()] else {
                 return internal_err!("between without bounds");
             };
@@ -133,7 +141,8 @@ fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
                 let any = any.unwrap_or_else(|| Expr::Literal(ScalarValue::Boolean(Some(false)), None));
                 return yes(if negated { Expr::Not(any.into()) } else { any });
             }
-            let mut all = moments(std::iter::once(*expr).chain(list).collect(), schema);
+            let all = moments(std::iter::once(*expr).chain(list).collect(), schema).into_iter();
+            let mut all: Vec<Expr> = all.map(|one| interval(one, schema)).collect();
             if is_float(&all[0], schema) && all[1..].iter().any(may_be_zero) {
                 all = all.into_iter().map(|one| zero(one, schema)).collect();
             }
@@ -247,7 +256,7 @@ fn binary(left: Expr, op: Operator, right: Expr, schema: &DFSchema) -> Result<Tr
     if !is_comparison {
         return Ok(Transformed::no(of(left, right)));
     }
-    let [left, right] = two_moments(left, right, schema);
+    let [left, right] = two_moments(left, right, schema).map(|side| interval(side, schema));
     // Rows are compared field by field.
     let [left, right] = [left, right].map(|side| match side {
         Expr::ScalarFunction(ScalarFunction { func, args })
@@ -290,15 +299,23 @@ fn may_be_zero(value: &Expr) -> bool {
 }
 
 /// A float without the sign of zero; other values as they are.
-fn zero(value: Expr, schema: &DFSchema) -> Expr {
+pub(crate) fn zero(value: Expr, schema: &DFSchema) -> Expr {
     match is_float(&value, schema) && !has_no_sign_of_zero(&value) {
         true => without_sign_of_zero(value),
         false => value,
     }
 }
 
+/// The length of an interval; other values as they are.
+fn interval(value: Expr, schema: &DFSchema) -> Expr {
+    match type_of(&value, schema) {
+        Some(DataType::Interval(IntervalUnit::MonthDayNano)) => length(value),
+        _ => value,
+    }
+}
+
 fn ordered(sort: Sort, schema: &DFSchema) -> Sort {
-    Sort { expr: zero(sort.expr, schema), ..sort }
+    Sort { expr: interval(zero(sort.expr, schema), schema), ..sort }
 }
 
 /// A value that is cast to nanoseconds for a comparison, without that cast, if it is a date, a time or a literal without nanoseconds. What other texts say is

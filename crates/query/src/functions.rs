@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, TimestampMicrosecondArray, TimestampNanosecondArray};
 use arrow_schema::{DECIMAL128_MAX_PRECISION, DataType, TimeUnit};
@@ -42,6 +42,8 @@ enum Does {
     Nearest,
     /// The begin of the year, month … of a date, as a time.
     Begin,
+    /// The length of an interval in nanoseconds, with days of 24 hours and months of 30 days. For comparisons.
+    Length,
     /// The nearest whole number; of two, the even one. For casts of floats to integers.
     Whole,
     /// The nearest decimal with so many digits after the point; of two, the one farther from zero.
@@ -74,6 +76,7 @@ function! {
     NEAREST = Nearest of 1;
     BEGIN = Begin of 2;
     WHOLE = Whole of 1;
+    LENGTH = Length of 1;
 }
 
 /// `+`, `-`, `*` and shifts of integers of one type, and all arithmetic of decimals, from left to right: an error where the engine wraps, or has more digits than its
@@ -156,8 +159,9 @@ pub(crate) fn made_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
 
 /// The functions whose names say all that they do.
 #[cfg(feature = "distributed")]
-pub(crate) fn all() -> [Arc<ScalarUDF>; 7] {
-    [&NEGATE, &ZERO, &NANOSECONDS, &MICROSECONDS, &NEAREST, &BEGIN, &WHOLE].map(|function| Arc::clone(function))
+pub(crate) fn all() -> [Arc<ScalarUDF>; 8] {
+    [&NEGATE, &ZERO, &NANOSECONDS, &MICROSECONDS, &NEAREST, &BEGIN, &WHOLE, &LENGTH]
+        .map(|function| Arc::clone(function))
 }
 
 /// The first operand of such a chain of integers, which has its type.
@@ -284,6 +288,11 @@ pub(crate) fn whole(value: Expr) -> Expr {
     WHOLE.call(vec![value])
 }
 
+/// The length of an interval, for comparisons.
+pub(crate) fn length(value: Expr) -> Expr {
+    LENGTH.call(vec![value])
+}
+
 /// A decimal with fewer digits after the point.
 pub(crate) fn rounded(value: Expr, scale: i8) -> Expr {
     Function::udf(Does::Rounded(scale), 1).call(vec![value])
@@ -324,6 +333,7 @@ impl ScalarUDFImpl for Function {
             Does::Nearest => "nearest_float",
             Does::Begin => "begin_of_date",
             Does::Whole => "nearest_integer",
+            Does::Length => "length_of_interval",
             Does::Rounded(_) => "nearest_decimal",
         }
     }
@@ -339,6 +349,7 @@ impl ScalarUDFImpl for Function {
             }
             (Does::Nanoseconds, _) => DataType::Timestamp(TimeUnit::Nanosecond, None),
             (Does::Nearest, _) => DataType::Float64,
+            (Does::Length, _) => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
             (Does::Begin | Does::Microseconds, _) => DataType::Timestamp(TimeUnit::Microsecond, None),
             (Does::Rounded(to), Some(DataType::Decimal128(digits, from))) => {
                 // A digit more, as 9.9 becomes 10.
@@ -376,6 +387,7 @@ impl ScalarUDFImpl for Function {
                 }
                 other => internal_err!("{other} is no float"),
             }),
+            (Does::Length, [value]) => each(value, &lengths),
             (Does::Rounded(scale), [value]) => {
                 let data_type = args.return_field.data_type();
                 each(value, &|array| round(array, scale, data_type))
@@ -413,6 +425,19 @@ fn round(array: &ArrayRef, scale: i8, data_type: &DataType) -> Result<ArrayRef> 
     };
     let all = array.as_primitive::<Decimal128Type>().unary::<_, Decimal128Type>(rounded);
     Ok(Arc::new(all.with_data_type(data_type.clone())))
+}
+
+/// Lengths of intervals.
+fn lengths(array: &ArrayRef) -> Result<ArrayRef> {
+    const DAY: i128 = 86_400_000_000_000;
+    let Some(intervals) = array.as_primitive_opt::<IntervalMonthDayNanoType>() else {
+        return internal_err!("{} is no interval of months, days and nanoseconds", array.data_type());
+    };
+    let length = |one: IntervalMonthDayNano| {
+        (30 * i128::from(one.months) + i128::from(one.days)) * DAY + i128::from(one.nanoseconds)
+    };
+    let all = intervals.unary::<_, Decimal128Type>(length);
+    Ok(Arc::new(all.with_data_type(DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0))))
 }
 
 fn begins(of: &str, dates: &ArrayRef) -> Result<ArrayRef> {

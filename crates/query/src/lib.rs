@@ -26,6 +26,7 @@ mod limits;
 mod look_up;
 mod matched;
 mod means;
+mod memberships;
 mod merged;
 mod mixed;
 mod names;

@@ -7,11 +7,12 @@
 //! | numerals with a point | exact decimals everywhere, or floats everywhere | decimals beside decimals, otherwise floats |
 //! | decimals beside floats | the float is a decimal of 15 digits after the point | the decimal is a float |
 //! | `date_trunc` of a date | nanoseconds, which have no years before 1678 | microseconds |
+//! | a date and an interval with hours, minutes or seconds, or one that is calculated | a date, without the part of the day | a time |
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, NullEquality, Result, ScalarValue};
@@ -21,7 +22,7 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, ExprFunctionExt, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
-    Subquery, SubqueryAlias, Values,
+    Operator, Subquery, SubqueryAlias, Values,
 };
 
 use crate::doubles::nearest;
@@ -127,7 +128,7 @@ fn plain(expression: Expr, schema: &DFSchema) -> Result<Expr> {
         if is_numeral(&expression) {
             return Ok(Transformed::no(expression));
         }
-        let expression = truncated(expression, schema);
+        let expression = timed(truncated(expression, schema), schema);
         if is_beside_decimals(&expression, schema) {
             return Ok(Transformed::yes(expression.map_children(|part| Ok(Transformed::yes(marked(part))))?.data));
         }
@@ -176,6 +177,27 @@ fn truncated(expression: Expr, schema: &DFSchema) -> Expr {
         },
         other => other,
     }
+}
+
+/// A date to which an interval is added, or from which one is subtracted, as a time; not if the interval is known to have whole days.
+fn timed(expression: Expr, schema: &DFSchema) -> Expr {
+    let Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::Plus | Operator::Minus), right }) = expression else {
+        return expression;
+    };
+    let is = |one: &Expr, wanted: fn(&DataType) -> bool| one.get_type(schema).is_ok_and(|own| wanted(&own));
+    let is_date = |one: &Expr| is(one, |own| *own == DataType::Date32);
+    let has_time = |one: &Expr| match one {
+        Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(value)), _) => value.nanoseconds != 0,
+        other => is(other, |own| matches!(own, DataType::Interval(_))),
+    };
+    let time =
+        |date: Box<Expr>| Box::new(Expr::Cast(Cast::new(date, DataType::Timestamp(TimeUnit::Microsecond, None))));
+    let (left, right) = match (is_date(&left) && has_time(&right), has_time(&left) && is_date(&right)) {
+        (true, _) => (time(left), right),
+        (_, true) => (left, time(right)),
+        _ => (left, right),
+    };
+    Expr::BinaryExpr(BinaryExpr { left, op, right })
 }
 
 /// Whether other operands than numerals are decimals.

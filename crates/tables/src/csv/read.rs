@@ -179,7 +179,7 @@ impl CsvFile {
 
     /// Returns the line on which a row starts.
     pub(crate) fn line_of(&self, row: u64) -> Result<Option<u64>> {
-        let (mut splitter, mut first) = self.open_rows(self.numbers_of(&[row..row + 1]))?;
+        let (mut splitter, mut first) = self.open_rows(self.numbers_of(std::slice::from_ref(&(row..row + 1))))?;
         while let Some(records) = splitter.next(1 << 16, 1 << 26)? {
             let behind = usize::try_from(row - first).unwrap_or(usize::MAX);
             if behind < records.len() {

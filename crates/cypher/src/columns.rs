@@ -87,7 +87,7 @@ fn is_exact(value: &Value) -> bool {
 }
 
 fn is_of_micros(time: &NaiveDateTime) -> bool {
-    time.and_utc().timestamp_subsec_nanos() % 1000 == 0
+    time.and_utc().timestamp_subsec_nanos().is_multiple_of(1000)
 }
 
 /// A column of a type that all values have. Times have this unit.

@@ -65,7 +65,9 @@ impl Unordered {
     fn join(&mut self) -> bool {
         // Who waits to send sees that nobody reads.
         self.batches = None;
-        self.threads.drain(..).fold(true, |all, thread| thread.join().is_ok() && all)
+        // All of them, whatever the first one says.
+        let ended: Vec<bool> = self.threads.drain(..).map(|thread| thread.join().is_ok()).collect();
+        ended.into_iter().all(|is_well| is_well)
     }
 }
 

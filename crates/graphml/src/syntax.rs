@@ -58,4 +58,8 @@ impl Syntax for GraphMl {
     fn reader(&self, file: &PackedFile) -> Result<Box<dyn Reader>> {
         Ok(Box::new(GraphMlReader::new(file)?))
     }
+
+    fn heeds_default_direction(&self) -> bool {
+        true
+    }
 }

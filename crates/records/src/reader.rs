@@ -117,6 +117,11 @@ pub trait Syntax: Send + Sync {
         false
     }
 
+    /// Whether each edge has a direction of its own as soon as one has another than the default of the file, even if they all agree.
+    fn heeds_default_direction(&self) -> bool {
+        false
+    }
+
     /// Whether the position of a node is its id if no node has one.
     fn numbers_nodes(&self) -> bool {
         false

@@ -294,11 +294,12 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
     }
     // A direction for all edges, if they agree.
     let [undirected, directed, default] = edges.directions;
+    let differ = if head.directed { undirected } else { directed };
     let (undirected, directed) = match head.directed {
         true => (undirected, directed + default),
         false => (undirected + default, directed),
     };
-    let by_row = undirected > 0 && directed > 0;
+    let by_row = undirected > 0 && directed > 0 || syntax.heeds_default_direction() && differ > 0;
     let directed = if edges.rows == 0 { head.directed } else { undirected == 0 };
     let [undirected_hyperedges, directed_hyperedges, _] = hyperedges.directions;
     let hyperedge_directions = [directed_hyperedges > 0, undirected_hyperedges > 0 || has_members_beside];

@@ -25,6 +25,6 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     };
     report.step("clippy", || cargo(&["clippy"], &["--all-targets", "--", "-D", "warnings"]).run().map(Into::into));
     report.step("docs", || cargo(&["doc"], &["--no-deps"]).env("RUSTDOCFLAGS", "-D warnings").run().map(Into::into));
-    report.step("units", || cargo(&["test"], &["--lib"]).run().map(Into::into));
+    report.step("units", || cargo(&["test"], &["--lib", "--bins"]).run().map(Into::into));
     report.step("cluster", || cargo(&["test"], &["--test", "cluster"]).run().map(Into::into));
 }

@@ -55,8 +55,15 @@ fn every_flag_that_is_named_exists() {
         }
     }
     assert!(seen > 20, "found only {seen} hints");
+    // `cargo xtask cluster` runs this with the flags of a build that has the cluster.
+    if !cfg!(feature = "cluster") {
+        wrong.retain(|flag| !OF_CLUSTER.iter().any(|own| flag.ends_with(own)));
+    }
     assert_eq!(wrong, [""; 0]);
 }
+
+/// Flags of the feature `cluster`.
+const OF_CLUSTER: [&str; 3] = ["--allow", "--bind", "--cluster"];
 
 /// The verbs that remedies may begin with.
 const VERBS: &[&str] = &[

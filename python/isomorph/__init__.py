@@ -31,7 +31,8 @@ from ._errors import (
     UsageError,
     WouldLoseError,
 )
-from ._graph import Graph, GraphSchema, TableInfo, convert, diff, digest, info, open, validate
+from ._functions import convert, diff, digest, info, open, validate
+from ._graph import Graph, GraphSchema, TableInfo
 from ._lake import Lake, Literal, Transaction
 from ._networks import from_igraph, from_networkx, from_scipy
 from ._results import Certificate, Commit, Diff, Digests, Finding, Findings, Snapshot

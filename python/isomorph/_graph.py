@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import json
-import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _html, _isomorph, _networks
 from ._options import opening, path_text, usage, whole, writing
+from ._parameters import Key, as_json, bound, key_text
 from ._progress import Progress, shown
 from ._results import Certificate, Diff, Digests, Findings
 from ._results import findings as findings_of
@@ -26,11 +24,7 @@ if TYPE_CHECKING:
     import scipy.sparse
     import torch_geometric.data
 
-__all__ = ["Graph", "GraphSchema", "TableInfo", "convert", "diff", "digest", "info", "open", "validate"]
-
-Key = int | str
-"""A node's key."""
-
+__all__ = ["Graph", "GraphSchema", "TableInfo"]
 
 class TableInfo(NamedTuple):
     """What a table of a graph holds."""
@@ -189,7 +183,7 @@ class Graph:
         if (key is None) == (row is None):
             raise usage("a node is named by its key, or by row=")
         asked = {
-            "key": None if key is None else _key(key),
+            "key": None if key is None else key_text(key),
             "row": whole("row", row),
             "node_type": type,
             "relation": relation,
@@ -207,7 +201,7 @@ class Graph:
 
         :param parameters: values for ``$name`` in the query: numbers, texts, booleans, dates and times. They are bound, never part of the text
         """
-        values = [(name, _bound(name, value)) for name, value in parameters.items()]
+        values = [(name, bound(name, value)) for name, value in parameters.items()]
         return Table(self._graph.sql(query, values), "sql", _Asked(Graph.sql, self, query, parameters))
 
     def cypher(self, query: str, *, timeout: float | None = None, **parameters: object) -> Table:
@@ -220,7 +214,7 @@ class Graph:
         :param timeout: seconds after which the query is stopped, with a :class:`CancelledError`
         :param parameters: values for ``$name`` in the query (others are ignored): numbers, texts, booleans, None, lists and dicts of these. They are bound, never part of the text
         """
-        values = [(name, _as_json(name, value)) for name, value in parameters.items()]
+        values = [(name, as_json(name, value)) for name, value in parameters.items()]
         answer, notes = self._graph.cypher({"query": query, "parameters": values, "timeout": timeout})
         for note in notes:
             warnings.warn(note, UserWarning, stacklevel=2)
@@ -334,7 +328,7 @@ class Graph:
     ) -> Table:
         asked = {
             "what": what,
-            "nodes": [_key(node) for node in nodes],
+            "nodes": [key_text(node) for node in nodes],
             "count": whole("count", count, least=1),
             "strategy": strategy,
             "types": [types] if isinstance(types, str) else None if types is None else list(types),
@@ -412,7 +406,7 @@ class Graph:
 
     def validate(self, *, limit: int = 20) -> Findings:
         """Checks every rule of its format, reading everything. Lists up to ``limit`` places of each broken rule."""
-        return validate(self._place(), limit=limit, _options=self._pinned())  # of all of it: rules are those of files
+        return validated(self._place(), self._pinned(), limit)  # of all of it: rules are those of files
 
     # Other libraries.
 
@@ -521,54 +515,6 @@ class _Asked:
         return answer
 
 
-def _bound(name: str, value: object) -> str:
-    """A value for a query, as text."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat()
-    if isinstance(value, (str, int, float, decimal.Decimal)):
-        return str(value)
-    if hasattr(value, "item"):
-        return _bound(name, value.item())
-    raise usage(f"parameter {name} is a {type(value).__name__}", "a number, a text, a boolean, a date or a time")
-
-
-def _as_json(name: str, value: object) -> str:
-    """A value for openCypher."""
-
-    def plain(value: object) -> object:
-        if value is None or isinstance(value, (bool, str)):
-            return value
-        if isinstance(value, int):
-            if not -(2**63) <= value < 2**63:
-                raise usage(f"parameter {name} has {value}, which is no 64-bit integer", "a text")
-            return value
-        if isinstance(value, float):
-            if not math.isfinite(value):
-                raise usage(f"parameter {name} has {value}, which JSON cannot write")
-            return value
-        if isinstance(value, (list, tuple)):
-            return [plain(item) for item in value]
-        if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-            return {key: plain(item) for key, item in value.items()}
-        if hasattr(value, "item"):
-            return plain(value.item())
-        hint = "its text, and date($name) or datetime($name) in the query" if isinstance(value, (datetime.date, datetime.time)) else "a number, a text, a boolean, a list or a dict"
-        raise usage(f"parameter {name} is a {type(value).__name__}", hint)
-
-    return json.dumps(plain(value))
-
-
-def _key(key: Key) -> str:
-    if isinstance(key, bool) or not isinstance(key, (int, str)):
-        try:
-            key = key.__index__()
-        except AttributeError:
-            raise usage(f"a key is an integer or text, found {type(key).__name__}") from None
-    return str(key)
-
-
 def _restored(place: str, options: dict[str, Any], part: dict[str, Any] | None) -> Graph:
     graph = Graph.__new__(Graph)
     graph._options = options
@@ -578,133 +524,7 @@ def _restored(place: str, options: dict[str, Any], part: dict[str, Any] | None) 
     return graph
 
 
-def open(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    at: int | str | None = None,
-    sidecar: str = "auto",
-    lenient: bool = False,
-    strict: bool = False,
-    memory: int | str | None = None,
-    threads: int | None = None,
-    temp_dir: str | os.PathLike[str] | None = None,
-    base: str | None = None,
-    syntax: str | None = None,
-    naive: bool = False,
-    allow_outside: bool = False,
-    namespaces: dict[str, str] | None = None,
-) -> Graph:
-    """Opens a graph: a file, a directory or a URL, of any format. Reads metadata only.
-
-    :param path: a path, or a URL such as ``s3://bucket/graph``; for a GraphLake store also with a snapshot, ``people.lake@3``
-    :param format: the id of its format, if it cannot be told from the files
-    :param at: a snapshot of a GraphLake store: a version, a time such as ``"2026-11-22"``, an id
-    :param sidecar: use it (``auto``), only its names and types (``schema``), or not at all (``ignore``)
-    :param lenient: continue where data breaks rules
-    :param strict: refuse whatever the specification forbids (NOCK, GraphLake)
-    :param memory: limit of the memory: bytes, or ``"2GiB"``; a quarter of the machine's by default
-    :param threads: number of threads; all cores by default
-    :param temp_dir: directory of temporary files
-    :param base: base IRI of RDF texts
-    :param syntax: syntax of an RDF text: ``nt``, ``nq``, ``ttl``, ``trig``, ``rdf``, ``jsonld``
-    :param naive: GraphLake: follow the specification literally
-    :param allow_outside: tables: a mapping file may name files outside its directory
-    :param namespaces: GraphLake: namespaces of short prefixes
-    :raises isomorph.Error: if there is no such graph, or its metadata is invalid
-    """
-    return Graph(
-        path,
-        format=format,
-        at=at,
-        sidecar=sidecar,
-        lenient=lenient,
-        strict=strict,
-        memory=memory,
-        threads=threads,
-        temp_dir=temp_dir,
-        base=base,
-        syntax=syntax,
-        naive=naive,
-        allow_outside=allow_outside,
-        namespaces=namespaces,
-    )
-
-
-def _opened(graph: str | os.PathLike[str] | Graph, lenient: bool = False) -> Graph:
-    if not isinstance(graph, Graph):
-        return Graph(graph, lenient=lenient)
-    if lenient:
-        raise usage("the graph is open already, so lenient comes too late", "isomorph.open(…, lenient=True)")
-    return graph
-
-
-def convert(
-    source: str | os.PathLike[str] | Graph,
-    destination: str | os.PathLike[str],
-    to: str | None = None,
-    *,
-    lossy: bool = False,
-    verify: bool = True,
-    replace: bool = False,
-    base: str | None = None,
-    hyperedges: str = "reify",
-    rdf_mode: str | None = None,
-    labels_from_type: bool = False,
-    lenient: bool = False,
-    progress: Progress = None,
-) -> Certificate:
-    """Converts a graph, reads the output back, and compares digests. What the format cannot store goes into a sidecar beside the output.
-
-    :param to: the id of the format, if the name of the destination does not tell it
-    :param lossy: write no sidecar, and list what is lost
-    :param verify: whether the output is read back
-    :param replace: replace an existing destination
-    :param base: beginning of the IRIs of types, properties and keys, if the output is RDF
-    :param hyperedges: in a format without hyperedges: ``reify`` (nodes), ``expand`` (edges between members), ``skip``
-    :param rdf_mode: RDF and NOCK: ``rich`` or ``pynock``
-    :param labels_from_type: RDF: classes become labels
-    :param lenient: continue where data breaks rules, as :func:`isomorph.open` does; wrong rows of tables are left out
-    :param progress: ``True`` for a bar, or a function of stage, rows, total
-    :raises isomorph.Error: if the destination exists, the input cannot be read, or the output differs; then nothing is written
-    """
-    return _opened(source, lenient).convert(
-        destination,
-        to,
-        lossy=lossy,
-        verify=verify,
-        replace=replace,
-        base=base,
-        hyperedges=hyperedges,
-        rdf_mode=rdf_mode,
-        labels_from_type=labels_from_type,
-        progress=progress,
-    )
-
-
-def validate(path: str | os.PathLike[str] | Graph, *, limit: int = 20, _options: dict[str, Any] | None = None, **options: Any) -> Findings:
-    """Checks every rule of the format of a graph. Lists up to ``limit`` places of each broken rule."""
-    if isinstance(path, Graph):
-        return path.validate(limit=limit)
-    made = json.loads(_isomorph.validate(path_text(path), _options or opening(**options), whole("limit", limit)))
+def validated(place: str, options: dict[str, Any], limit: int) -> Findings:
+    """The broken rules of the graph at a place."""
+    made = json.loads(_isomorph.validate(place, options, whole("limit", limit)))
     return Findings(findings_of(made["findings"]), made["sound"])
-
-
-def info(path: str | os.PathLike[str] | Graph, **options: Any) -> dict[str, Any]:
-    """Describes a graph without reading its rows, as ``isomorph info --json`` does."""
-    if isinstance(path, Graph):
-        return path.info()
-    made: dict[str, Any] = json.loads(_isomorph.info(path_text(path), opening(**options)))
-    return made
-
-
-def digest(graph: str | os.PathLike[str] | Graph, *, progress: Progress = None) -> Digests:
-    """128-bit digests of content, order and schema, which are equal in every format."""
-    return _opened(graph).digest(progress=progress)
-
-
-def diff(
-    left: str | os.PathLike[str] | Graph, right: str | os.PathLike[str] | Graph, *, limit: int = 20, progress: Progress = None
-) -> Diff:
-    """The differences of two graphs, with the first ``limit`` elements that differ."""
-    return _opened(left).diff(_opened(right), limit=limit, progress=progress)

@@ -94,14 +94,6 @@ impl Driver for Seventh {
         &CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.seventh"]
-    }
-
     fn detect(&self, location: &Location) -> Result<bool> {
         // A directory is not a text of this format.
         if location.as_path().is_some_and(std::path::Path::is_dir) {
@@ -113,7 +105,7 @@ impl Driver for Seventh {
     }
 
     fn traits(&self) -> Traits {
-        Traits { is_single_file: true, ..Traits::of(self.shape()) }
+        Traits { rules: RULES, usual_names: &["NAME.seventh"], is_single_file: true, ..Traits::of(self.shape()) }
     }
 
     fn matches_name(&self, name: &str) -> bool {

@@ -18,7 +18,6 @@ use std::sync::Arc;
 
 use arrow_schema::DataType;
 use isomorph::convert::{Allowed, Driver, OpenOptions, Traits, WriteOptions};
-use isomorph::error::Rule;
 use isomorph::model::capability::{Capability, Directions, Scalar, Values};
 use isomorph::model::{Cardinality, Graph, KeyKind, Property, Sink, Source};
 use isomorph::storage::{Blob, Staging};

@@ -11,7 +11,7 @@ use isomorph_tables::Encoding;
 
 use super::flat::Flat;
 use super::neo4j_changes::{self, Carrier};
-use crate::driver::{Driver, Flags, Traits};
+use crate::driver::{Driver, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};

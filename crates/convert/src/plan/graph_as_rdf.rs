@@ -2,7 +2,7 @@
 
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::faces::{POSITION, push_encoded};
-use isomorph_model::{Direction, EdgeType, Graph, KeyKind, LabelVocabulary, Property, ValueKind};
+use isomorph_model::{Direction, EdgeType, Graph, KeyKind, LabelVocabulary, ValueKind};
 use isomorph_rdf::Syntax;
 use isomorph_storage::Location;
 

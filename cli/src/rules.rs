@@ -12,7 +12,7 @@ static PLACES: &[&Rule] = &[&storage::PATH_ESCAPE];
 /// Returns all rules, by subject. Formats with the same rules are listed once, by the first of them.
 pub fn all(formats: &Registry) -> Vec<(&'static str, &'static [&'static Rule])> {
     let mut seen = BTreeSet::new();
-    let formats = formats.all().iter().map(|format| (format.name(), format.rules()));
+    let formats = formats.all().iter().map(|format| (format.name(), format.traits().rules));
     let formats = formats.filter(move |(_, rules)| rules.is_empty() || seen.insert(rules.as_ptr()));
     formats.chain([("tables", tables::rules::RULES), ("places", PLACES), ("conversions", convert::RULES)]).collect()
 }

@@ -34,7 +34,7 @@ pub(crate) fn converted(
     let mut options = how.options()?;
     let formats = &opened.options.formats;
     let to = target_format(&opened, destination, &options)?;
-    let reads_base = opened.format.flags().opening.contains(&"--base");
+    let reads_base = opened.format.traits().flags.opening.contains(&"--base");
     if options.base.is_some() && !reads_base && to.shape() != Shape::Triples {
         return Err(Error::usage("base= applies to RDF text and to conversions to RDF"));
     }

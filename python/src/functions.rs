@@ -42,7 +42,7 @@ pub(crate) fn validate(py: Python<'_>, path: String, options: Opening, kept: usi
             "path": path,
             "format": opened.format.id(),
             "sound": findings.worst() < Some(Severity::Error),
-            "rules": opened.format.rules().len(),
+            "rules": opened.format.traits().rules.len(),
             "findings": to_json(&findings.documents())?,
         });
         Ok(document.to_string())
@@ -64,7 +64,7 @@ pub(crate) fn info(py: Python<'_>, path: String, options: Opening) -> PyResult<S
 #[pyfunction]
 pub(crate) fn formats() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let formats = Registry::standard();
-    formats.all().iter().map(|format| (format.id(), format.name(), format.usual_names().to_vec())).collect()
+    formats.all().iter().map(|format| (format.id(), format.name(), format.traits().usual_names.to_vec())).collect()
 }
 
 /// Compares two graphs. Returns the differences as JSON.

@@ -205,7 +205,7 @@ impl OpenArgs {
             let error = Error::usage(format!("{flag} applies to {what}; this graph's format is {format}"))
                 .at(location.to_string());
             // Texts may have any name, and the name of a file whose content is not distinctive can mislead.
-            let text = of.into_iter().find(|format| !format.flags().telling.is_empty());
+            let text = of.into_iter().find(|format| !format.traits().flags.telling.is_empty());
             let text = text.filter(|_| self.from.is_none() && !format.detect(location).unwrap_or(true));
             return Err(match text {
                 Some(text) => error.hint(format!("--from {}    read it as {text}", text.id())),

@@ -32,8 +32,8 @@ impl Document {
                 Shape::Bundled => "bundled",
                 Shape::Triples => "triples",
             },
-            names: format.usual_names(),
-            rules: format.rules().len(),
+            names: format.traits().usual_names,
+            rules: format.traits().rules.len(),
         }
     }
 }

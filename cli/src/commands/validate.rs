@@ -51,7 +51,7 @@ pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result
         opened.validate_sidecar(&mut findings)?;
     }
     let sound = findings.worst() < Some(Severity::Error);
-    let rules = opened.format.rules().len();
+    let rules = opened.format.traits().rules.len();
     let unread = opened.format.unread_versions(&opened)?;
 
     let mut screen = console.screen();

@@ -40,6 +40,7 @@ fn terms_that_no_text_can_have_are_refused_with_their_column() {
         ("? ? \"x\"^^_:b", "in column 5 is not a literal: its datatype is not an IRI"),
         ("? ? \"x\"^^", "in column 5 is not a term"),
         ("? ? \"x\"@en-", "in column 5 is not a literal: its language"),
+        ("? ? \"x\"@en-abcdefghi", "in column 5 is not a literal: its language"),
         ("? ? \"x\"@en--up", "in column 5 is not a literal: its direction"),
         ("? ? \"a\"\"b\"", "in column 5 is not a literal"),
         ("? ? \"\\q\"", "in column 5 is not a literal"),

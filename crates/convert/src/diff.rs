@@ -16,7 +16,7 @@ use isomorph_model::{Request, Source, Tables};
 use serde::Serialize;
 
 use crate::digests::{Digested, digest};
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::progress::Progress;
 use crate::render::{Element, LineOf, Renderer};
 use shadowed::Shadowed;
@@ -370,18 +370,15 @@ impl<'a> Side<'a> {
         let mut states = Vec::new();
         for tables in tables {
             let parts = self.source.scan(&Request::of(*tables))?;
-            progress.begin("compare", parts.iter().map(|part| part.rows()).sum());
-            let read = parallel::fold(parts, resources.threads, &new, |state, _, batch| {
-                progress.advance(batch.rows() as u64)?;
+            let pass = Pass::new(parts, "compare", resources.threads, progress);
+            states.extend(pass.fold(&new, |state, _, batch| {
                 self.renderer.batch(&batch, |element| {
                     if differing.has(&element) {
                         step(state, element);
                     }
                     Ok(())
                 })
-            });
-            progress.end();
-            states.extend(read?);
+            })?);
         }
         Ok(states)
     }

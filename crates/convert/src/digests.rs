@@ -6,7 +6,7 @@ use isomorph_model::{EndForm, Request, Source, Tables};
 use isomorph_storage::Resources;
 use serde::{Deserialize, Serialize};
 
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::progress::Progress;
 use crate::running::Running;
 
@@ -65,28 +65,16 @@ fn digest_with(
     };
     for (stage, tables) in passes {
         let parts = source.scan(&Request::of(*tables))?;
-        progress.begin(stage, parts.iter().map(|part| part.rows()).sum());
-        let read = if *tables == Tables::AllEdges && running.numbers_edges() {
+        let pass = Pass::new(parts, stage, resources.threads, progress);
+        if *tables == Tables::AllEdges && running.numbers_edges() {
             // Edges have no row numbers: they are numbered in order of arrival.
             let mut state = running.state();
-            let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
-                progress.advance(batch.rows() as u64)?;
-                running.add(&mut state, &batch)
-            });
-            read.map(|()| vec![state])
+            pass.in_order(|batch| running.add(&mut state, &batch))?;
+            running.merge(state);
         } else {
-            parallel::fold(
-                parts,
-                resources.threads,
-                || running.state(),
-                |state, _, batch| {
-                    progress.advance(batch.rows() as u64)?;
-                    running.add(state, &batch)
-                },
-            )
-        };
-        progress.end();
-        read?.into_iter().for_each(|state| running.merge(state));
+            let states = pass.fold(|| running.state(), |state, _, batch| running.add(state, &batch))?;
+            states.into_iter().for_each(|state| running.merge(state));
+        }
         running.nodes_done()?;
     }
     running.rest(source, resources, progress)?;

@@ -57,6 +57,14 @@ pub enum NumberKeys {
 /// What holds for a format in every layout. [`Traits::of`] suits a format that stores any graph of its shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traits {
+    /// The rules that `validate` checks.
+    pub rules: &'static [&'static Rule],
+    /// Typical file names, for `isomorph formats`.
+    pub usual_names: &'static [&'static str],
+    /// The command-line flags that apply to it.
+    pub flags: Flags,
+    /// Name of the property that holds the key when a graph without a schema is typed.
+    pub key: &'static str,
     /// Whether a graph is always one file, so that neighbouring files are not part of it.
     pub is_single_file: bool,
     /// Whether a file can stand for the directory that contains it, as the information file of GraphAr does. The sidecar
@@ -77,7 +85,7 @@ pub struct Traits {
     /// Properties that every element must have: they stay in any selection of columns.
     pub inseparable: &'static [&'static str],
     /// Whether the files do not say which types and columns a graph has, so that the sidecar keeps them: see
-    /// [`Driver::show_all_of`].
+    /// [`Driver::shown`].
     pub needs_schema: bool,
     /// Whether graphs are read from it. A drawing is written only.
     pub is_read: bool,
@@ -89,6 +97,10 @@ impl Traits {
     /// The traits of a format of this shape that stores any such graph, and sorts its edges.
     pub const fn of(shape: Shape) -> Self {
         Traits {
+            rules: &[],
+            usual_names: &[],
+            flags: Flags { opening: &[], writing: &[], telling: &[] },
+            key: "id",
             is_single_file: false,
             is_named_by_file: false,
             has_numbers_only: false,
@@ -136,21 +148,6 @@ pub trait Driver: Send + Sync {
 
     /// What a graph of this format can store.
     fn capability(&self) -> &'static Capability;
-
-    /// The rules that `validate` checks.
-    fn rules(&self) -> &'static [&'static Rule] {
-        &[]
-    }
-
-    /// Typical file names, for `isomorph formats`.
-    fn usual_names(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// The command-line flags that apply to it.
-    fn flags(&self) -> Flags {
-        Flags::default()
-    }
 
     /// What holds for it in every layout.
     fn traits(&self) -> Traits {
@@ -220,15 +217,24 @@ pub trait Driver: Send + Sync {
         self.open(location, options)
     }
 
+    /// The option that tells which graph the files hold, for a format whose files do not state types and columns.
+    fn shown<'o>(&self, _options: &'o mut OpenOptions) -> Option<&'o mut Option<Graph>> {
+        None
+    }
+
     /// Sets the options needed to read everything back from files that were written from `graph`.
-    fn show_all_of(&self, _options: &mut OpenOptions, _graph: &Graph) {}
+    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
+        self.shown(options).into_iter().for_each(|shown| *shown = Some(graph.clone()));
+    }
 
     /// Adjusts options just before opening. `carried` tells whether a sidecar is used.
     fn finish_options(&self, _options: &mut OpenOptions, _carried: bool) {}
 
     /// Sets options without which the files cannot be read and that only the sidecar knows. `carried` reads the graph
     /// description from the sidecar.
-    fn options_from_sidecar(&self, _options: &mut OpenOptions, _carried: &dyn Fn() -> Option<Graph>) {}
+    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
+        self.shown(options).into_iter().for_each(|shown| *shown = carried());
+    }
 
     /// Whether these options read the data with other types than `kept`, the graph in the sidecar. The sidecar is then not used.
     fn changes_types(&self, _options: &OpenOptions, _kept: &Graph) -> bool {
@@ -292,7 +298,7 @@ pub trait Driver: Send + Sync {
 
     /// Rules for names when a graph without a schema is typed.
     fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "id" }
+        NameRules { legal: |_| true, reserved_prefix: "", key: self.traits().key }
     }
 
     /// The names and types that can be stored unchanged.

@@ -3,7 +3,7 @@
 use isomorph_error::Result;
 use isomorph_model::{Batch, NodeBatch, Progress, Request, Source, Tables};
 
-use crate::parallel;
+use crate::parallel::Pass;
 
 /// Types whose nodes are read in one pass.
 pub(crate) type Together = Vec<usize>;
@@ -33,12 +33,8 @@ pub(crate) fn read(
         _ => Request::of_all_keys(),
     };
     let parts = source.scan(&request)?;
-    progress.begin(stage, parts.iter().map(|part| part.rows()).sum());
-    let read = parallel::in_order(parts, threads, Ok, |batch| {
-        let Batch::Nodes(nodes) = batch else { return Ok(()) };
-        progress.advance(nodes.rows as u64)?;
-        if types.contains(&nodes.ty) { take(&nodes) } else { Ok(()) }
-    });
-    progress.end();
-    read
+    Pass::new(parts, stage, threads, progress).in_order(|batch| match batch {
+        Batch::Nodes(nodes) if types.contains(&nodes.ty) => take(&nodes),
+        _ => Ok(()),
+    })
 }

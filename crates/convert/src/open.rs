@@ -10,7 +10,7 @@ use crate::as_written;
 use crate::counted::counted;
 use crate::driver::{Format, Shape};
 use crate::mapping::{
-    Bundling, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
+    Bundling, Divided, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, TERM,
 };
 use crate::options::{ConvertOptions, Hyperedges, OpenOptions, SidecarUse, Typing};
 use crate::plan::Plan;
@@ -176,7 +176,7 @@ impl Opened {
         let typing = Typing::default();
         let survey = survey::read(source.as_ref(), typing, resources, progress)?;
         let bundling = Bundling::surveyed(source.graph(), &survey, typing, &rules)?.with_own_names();
-        Ok(Arc::new(Shredded::new(source, &bundling)?))
+        Ok(Arc::new(Divided::of(source, bundling.layout())?))
     }
 
     /// The graph with nodes: the resources of RDF, which exist only in triples, with their literals as a bag of

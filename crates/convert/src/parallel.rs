@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{Batch, Part};
+use isomorph_model::{Batch, Part, Progress};
 use isomorph_storage::parallel::Ahead;
 
 /// The parts of a scan.
@@ -47,6 +47,58 @@ pub fn fold<S: Send>(
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken_thread()))).collect()
     })
+}
+
+/// A pass over the parts of a scan that is a stage of progress. The rows of a batch count before it is taken.
+pub(crate) struct Pass<'a> {
+    parts: Parts<'a>,
+    stage: &'a str,
+    threads: usize,
+    progress: &'a dyn Progress,
+}
+
+impl<'a> Pass<'a> {
+    /// A pass over `parts` on `threads` threads.
+    pub fn new(parts: Parts<'a>, stage: &'a str, threads: usize, progress: &'a dyn Progress) -> Self {
+        Pass { parts, stage, threads, progress }
+    }
+
+    /// As [`fold`].
+    ///
+    /// # Errors
+    /// As [`fold`]; also if the user cancels.
+    pub fn fold<S: Send>(
+        self,
+        new: impl Fn() -> S + Sync,
+        step: impl Fn(&mut S, usize, Batch) -> Result<()> + Sync,
+    ) -> Result<Vec<S>> {
+        let progress = self.begun();
+        let folded = fold(self.parts, self.threads, new, |state, part, batch| {
+            progress.advance(batch.rows() as u64)?;
+            step(state, part, batch)
+        });
+        progress.end();
+        folded
+    }
+
+    /// Takes the batches in the order of the parts.
+    ///
+    /// # Errors
+    /// As [`in_order`]; also if the user cancels.
+    pub fn in_order(self, mut take: impl FnMut(Batch) -> Result<()>) -> Result<()> {
+        let progress = self.begun();
+        let read = in_order(self.parts, self.threads, Ok, |batch| {
+            progress.advance(batch.rows() as u64)?;
+            take(batch)
+        });
+        progress.end();
+        read
+    }
+
+    fn begun(&self) -> &'a dyn Progress {
+        self.progress.begin(self.stage, self.parts.iter().map(|part| part.rows()).sum());
+        self.progress
+    }
 }
 
 /// Processes every item on a separate thread, step by step, until `step` returns that it is done.

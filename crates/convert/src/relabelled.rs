@@ -11,7 +11,7 @@ use isomorph_model::{Batch, Columns, Ends, KeyKind, Part, Property, Request, Sou
 use isomorph_rdf::{CanonicalLabels, Canonicalizer};
 
 use crate::mapping::forward;
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
@@ -32,18 +32,14 @@ pub fn relabelled(source: Arc<dyn Source>, resources: &Resources, progress: &dyn
     let mut canonicalizer = Canonicalizer::new(&resources.budget)?;
     let mut quads = Quads::new(graph, None);
     let parts = source.scan(&Request::of(Tables::All))?;
-    progress.begin("labels", parts.iter().map(|part| part.rows()).sum());
-    let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
-        progress.advance(batch.rows() as u64)?;
+    Pass::new(parts, "labels", resources.threads, progress).in_order(|batch| {
         // Graphs without triples only have a name that can be a blank node.
         if matches!(batch, Batch::Groups(_)) {
             Ok(())
         } else {
             quads.batch(&batch, &mut |quad| canonicalizer.push(&quad))
         }
-    });
-    progress.end();
-    read?;
+    })?;
     quads.finish(&mut |quad| canonicalizer.push(&quad))?;
     let labels = canonicalizer.finish()?;
     Ok(if labels.is_empty() { source } else { Arc::new(Relabelled { source, labels }) })

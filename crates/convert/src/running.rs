@@ -14,7 +14,7 @@ use isomorph_model::{Batch, EndForm, Ends, Graph, KeyKind, Request, Source, Tabl
 use isomorph_tables::lookup::{Hashes, HashesBuilder};
 
 use crate::digests::{Digested, Digests};
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::progress::Progress;
 
 /// A running digest that several threads feed. Each thread has its own sums and merges them at the end.
@@ -259,18 +259,9 @@ impl Running {
         add: impl Fn(&mut State, &Batch) -> Result<()> + Sync,
     ) -> Result<()> {
         let parts = source.scan(&Request::of(Tables::Rest))?;
-        progress.begin("rest", parts.iter().map(|part| part.rows()).sum());
-        let states = parallel::fold(
-            parts,
-            resources.threads,
-            || self.state(),
-            |state, _, batch| {
-                progress.advance(batch.rows() as u64)?;
-                add(state, &batch)
-            },
-        );
-        progress.end();
-        states?.into_iter().for_each(|state| self.merge(state));
+        let pass = Pass::new(parts, "rest", resources.threads, progress);
+        let states = pass.fold(|| self.state(), |state, _, batch| add(state, &batch))?;
+        states.into_iter().for_each(|state| self.merge(state));
         Ok(())
     }
 

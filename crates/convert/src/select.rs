@@ -8,7 +8,7 @@ use isomorph_model::{LabelVocabulary, Source};
 use isomorph_storage::Resources;
 
 use crate::driver::Shape;
-use crate::mapping::{Bundled, Bundling, NameRules, Shredded};
+use crate::mapping::{Bundling, Divided, Merged, NameRules};
 use crate::open::Opened;
 use crate::options::Typing;
 use crate::progress::Progress;
@@ -160,9 +160,9 @@ fn by_members(
     if let Some(columns) = &mut selection.columns {
         columns.extend(bundling.always_kept());
     }
-    let typed: Arc<dyn Source> = Arc::new(Shredded::new(graph, &bundling)?);
+    let typed: Arc<dyn Source> = Arc::new(Divided::of(graph, bundling.layout())?);
     let selected = Arc::new(Selected::new(typed, &selection, resources, progress)?);
     bundling.narrow(selected.graph());
-    let shown = Arc::new(Bundled::new(Arc::clone(&selected) as Arc<dyn Source>, &bundling)?);
+    let shown = Arc::new(Merged::of(Arc::clone(&selected) as Arc<dyn Source>, bundling.layout())?);
     Ok(Chosen { selected, shown, has_members: bundling.has_members() })
 }

@@ -12,7 +12,7 @@ use isomorph_model::{Batch, EdgeBatch, Graph, NodeBatch, Property, Request, Sour
 use isomorph_storage::Resources;
 
 use crate::options::Typing;
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::progress::Progress;
 
 /// The kinds of JSON values that a member has, and how often it occurs.
@@ -289,19 +289,10 @@ pub(crate) fn read(
     source.prepare(resources.threads, progress)?;
     let graph = source.graph();
     let parts = source.scan(&Request::of(Tables::All))?;
-    progress.begin("survey", parts.iter().map(|part| part.rows()).sum());
-    let found = parallel::fold(
-        parts,
-        resources.threads,
-        || Survey::new(typing),
-        |survey, _, batch| {
-            progress.advance(batch.rows() as u64)?;
-            survey.see(graph, &batch)
-        },
-    );
-    progress.end();
+    let pass = Pass::new(parts, "survey", resources.threads, progress);
+    let found = pass.fold(|| Survey::new(typing), |survey, _, batch| survey.see(graph, &batch))?;
     let mut survey = Survey::new(typing);
-    found?.into_iter().for_each(|found| survey.merge(found));
+    found.into_iter().for_each(|found| survey.merge(found));
     Ok(survey)
 }
 

@@ -9,8 +9,8 @@ use isomorph_storage::Resources;
 
 use crate::driver::Shape;
 use crate::mapping::{
-    Bundling, Completed, Completion, Gathered, Gathering, Labels, NameRules, NodeTypes, Parted, Parting, Related,
-    Relating, Shredded, TERM, TypesFrom,
+    Bundling, Completed, Completion, Divided, Gathered, Gathering, Labels, NameRules, NodeTypes, Parted, Parting,
+    Relating, TERM, TypesFrom,
 };
 use crate::open::Opened;
 use crate::options::Typing;
@@ -80,7 +80,7 @@ impl Opened {
         }
         let survey = survey::read(source.as_ref(), typing, resources, progress)?;
         let record = Relating::surveyed(source.graph(), &survey)?;
-        Ok(Arc::new(Related::new(source, &record)?))
+        Ok(Arc::new(Divided::of(source, record.layout())?))
     }
 }
 
@@ -92,7 +92,7 @@ fn by_label(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Arc<dyn Source>> {
-    let typed = Arc::new(Shredded::new(bundled, bundling)?);
+    let typed = Arc::new(Divided::of(bundled, bundling.layout())?);
     if bundling.typed.nodes.iter().all(|ty| ty.labels == LabelVocabulary::None) {
         return Ok(typed);
     }

@@ -83,13 +83,15 @@ impl Listing {
     /// Returns an error if a file cannot be read, or a line is invalid.
     pub fn open(location: &Location, notation: Notation, options: &OpenOptions) -> Result<Listing> {
         let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+        let file = || PackedFile::open(location);
         match notation {
-            Notation::MatrixMarket => crate::matrix_market::open(location, options, &scratch),
+            Notation::MatrixMarket => crate::matrix_market::open(file()?, options, &scratch),
             Notation::AdjacencyList | Notation::MultilineAdjacencyList => {
-                crate::adjacency::open(location, notation, options, &scratch)
+                crate::adjacency::open(file()?, notation, options, &scratch)
             }
-            Notation::Metis => crate::metis::open(location, options, &scratch),
-            Notation::Pajek => crate::pajek::open(location, options, &scratch),
+            Notation::Metis => crate::metis::open(file()?, options, &scratch),
+            Notation::Pajek => crate::pajek::open(file()?, options, &scratch),
+            // A graph of several files, which its properties name.
             Notation::Graphalytics => crate::graphalytics::open(location, options, &scratch),
         }
     }

@@ -42,7 +42,7 @@ pub use options::{At, OpenOptions, Tolerance, snapshot_of};
 pub use read::{GraphLake, Order, Section, detect};
 pub use snapshot::{DataFile, Files, Living, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store, other_versions};
-pub use term::{QUOTED_GRAPH, check_graph};
+pub use term::{QUOTED_GRAPH, check_graph, is_language};
 pub use vacuum::{LeftLoad, VacuumOptions, Vacuumed};
 pub use write::uuid::fresh as fresh_id;
 pub use write::{Bulk, Created, Filler, FoundLoad, LakeWriter, Piece, Resume, WriteOptions};

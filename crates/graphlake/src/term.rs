@@ -100,6 +100,13 @@ fn is_plain(datatype: &str) -> bool {
     datatype == isomorph_model::xsd::STRING || datatype == LANG_STRING
 }
 
+/// Returns whether a text has the form of a language tag: subtags of one to eight letters and digits (BCP 47, 2.1).
+pub fn is_language(tag: &str) -> bool {
+    let is_subtag = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let first = tag.split('-').next().unwrap_or_default();
+    first.bytes().all(|byte| byte.is_ascii_alphabetic()) && tag.split('-').all(is_subtag)
+}
+
 /// Whether only texts with a language can have a datatype.
 pub(crate) fn needs_language(datatype: &str) -> bool {
     datatype == LANG_STRING || datatype == DIR_LANG_STRING

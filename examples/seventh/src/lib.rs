@@ -18,7 +18,6 @@ use std::sync::Arc;
 
 use arrow_schema::DataType;
 use isomorph::convert::{Allowed, Driver, OpenOptions, Traits, WriteOptions};
-use isomorph::error::Rule;
 use isomorph::model::capability::{Capability, Directions, Scalar, Values};
 use isomorph::model::{Cardinality, Graph, KeyKind, Property, Sink, Source};
 use isomorph::storage::{Blob, Staging};
@@ -94,14 +93,6 @@ impl Driver for Seventh {
         &CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.seventh"]
-    }
-
     fn detect(&self, location: &Location) -> Result<bool> {
         // A directory is not a text of this format.
         if location.as_path().is_some_and(std::path::Path::is_dir) {
@@ -113,7 +104,7 @@ impl Driver for Seventh {
     }
 
     fn traits(&self) -> Traits {
-        Traits { is_single_file: true, ..Traits::of(self.shape()) }
+        Traits { rules: RULES, usual_names: &["NAME.seventh"], is_single_file: true, ..Traits::of(self.shape()) }
     }
 
     fn matches_name(&self, name: &str) -> bool {

@@ -78,14 +78,14 @@ pub fn foreign(
     formats: &Registry,
     known: fn(Flags) -> &'static [&'static str],
 ) -> Option<(&'static str, Vec<Format>)> {
-    let knows = |format: &Format, flag: &str| known(format.flags()).contains(&flag);
+    let knows = |format: &Format, flag: &str| known(format.traits().flags).contains(&flag);
     let (flag, _) = given.iter().find(|(flag, given)| *given && !knows(&format, flag))?;
     Some((flag, formats.all().iter().copied().filter(|format| knows(format, flag)).collect()))
 }
 
 /// The formats that the given flags select, in the order of the flags.
 pub fn told(given: &Given, formats: &Registry) -> Vec<Format> {
-    let tells = |flag: &str| formats.all().iter().copied().find(|format| format.flags().telling.contains(&flag));
+    let tells = |flag: &str| formats.all().iter().copied().find(|format| format.traits().flags.telling.contains(&flag));
     given.iter().filter(|(_, given)| *given).filter_map(|(flag, _)| tells(flag)).collect()
 }
 

@@ -96,7 +96,7 @@ pub fn run(args: &ConvertArgs, formats: &Registry, console: &Console) -> Result<
         }
         to => to?,
     };
-    let reads_base = opened.format.flags().opening.contains(&"--base");
+    let reads_base = opened.format.traits().flags.opening.contains(&"--base");
     if options.base.is_some() && !reads_base && to.shape() != Shape::Triples {
         return Err(Error::usage("--base applies to RDF text and to conversions to RDF"));
     }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use isomorph_annnet::{Conversion, OpenOptions as Opening, Unknown, WriteLayout, WriteOptions as Writing};
-use isomorph_error::{Kind, Result, Rule};
+use isomorph_error::{Kind, Result};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, Written, well_known};
 use isomorph_storage::{Location, Resources, Staging};
 
 use crate::conversion::Job;
 use crate::driver::{Driver, Flags, Format, Traits};
-use crate::mapping::{Allowed, Fusing, NameRules};
+use crate::mapping::{Allowed, Fusing};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 
@@ -39,21 +39,15 @@ impl Driver for Annnet {
         &isomorph_annnet::CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_annnet::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.annnet", "DIRECTORY/structure/edges.parquet"]
-    }
-
-    fn flags(&self) -> Flags {
-        let writing = &["--layout", "--matrix", "--cache", "--file-type", "--compression"];
-        Flags { opening: &[], writing, telling: &[] }
-    }
-
     fn traits(&self) -> Traits {
         Traits {
+            rules: isomorph_annnet::rules::RULES,
+            usual_names: &["NAME.annnet", "DIRECTORY/structure/edges.parquet"],
+            flags: Flags {
+                writing: &["--layout", "--matrix", "--cache", "--file-type", "--compression"],
+                ..Flags::default()
+            },
+            key: "node_id",
             fusing: Fusing::Annnet,
             sorts_edges: false,
             inseparable: &[well_known::WEIGHT, well_known::ENTITY],
@@ -94,10 +88,6 @@ impl Driver for Annnet {
     fn extra_files(&self, native: &dyn Source) -> [Vec<String>; 2] {
         let own = native.as_any().and_then(|own| own.downcast_ref::<isomorph_annnet::Annnet>());
         own.map_or_else(Default::default, |graph| [graph.files_that_travel(), graph.files_left_out().to_vec()])
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" }
     }
 
     fn allowed(&self) -> Allowed {

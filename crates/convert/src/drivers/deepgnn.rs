@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_deepgnn::{OpenOptions as Opening, TextFormat, WriteOptions as Writing};
-use isomorph_error::{Result, Rule};
+use isomorph_error::Result;
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, Written, well_known};
 use isomorph_storage::{Location, Resources, Staging};
@@ -11,7 +11,7 @@ use isomorph_storage::{Location, Resources, Staging};
 use crate::conversion::Job;
 use crate::direct;
 use crate::driver::{Driver, Flags, TextCheck, Traits, Unprintable, not_text};
-use crate::mapping::{Allowed, Described, NameRules, holds_feature};
+use crate::mapping::{Allowed, Described, holds_feature};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, OpenOptions, WriteOptions};
 use crate::plan::Plan;
@@ -39,24 +39,23 @@ impl Driver for DeepGnn {
         &isomorph_deepgnn::CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_deepgnn::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.linear", "NAME.edgelist", "NAME.tsv", "NAME.json", "DIRECTORY/node_0_0.map"]
-    }
-
-    fn flags(&self) -> Flags {
-        Flags {
-            opening: &["--text-format", "--defaults", "--compat", "--temporal", "--node-features", "--edge-features"],
-            writing: &["--partitions", "--text", "--leave-out", "--dispatch", "--no-samplers", "--watermark"],
-            telling: &["--text-format", "--text"],
-        }
-    }
-
     fn traits(&self) -> Traits {
         Traits {
+            rules: isomorph_deepgnn::rules::RULES,
+            usual_names: &["NAME.linear", "NAME.edgelist", "NAME.tsv", "NAME.json", "DIRECTORY/node_0_0.map"],
+            flags: Flags {
+                opening: &[
+                    "--text-format",
+                    "--defaults",
+                    "--compat",
+                    "--temporal",
+                    "--node-features",
+                    "--edge-features",
+                ],
+                writing: &["--partitions", "--text", "--leave-out", "--dispatch", "--no-samplers", "--watermark"],
+                telling: &["--text-format", "--text"],
+            },
+            key: "node_id",
             has_numbers_only: true,
             inseparable: &[well_known::WEIGHT, "type", well_known::CREATED_AT, well_known::REMOVED_AT],
             ..Traits::of(self.shape())
@@ -142,10 +141,6 @@ impl Driver for DeepGnn {
     fn same_layout(&self, opened: &Opened, _native: &dyn Source, options: &mut WriteOptions) -> Result<()> {
         options.get_mut::<Writing>().text = text_of(opened.native.as_ref());
         Ok(())
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" }
     }
 
     fn allowed(&self) -> Allowed {

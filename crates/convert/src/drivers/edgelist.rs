@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use isomorph_edgelist::{OpenOptions as Opening, WriteOptions as Writing};
-use isomorph_error::{Result, Rule};
+use isomorph_error::Result;
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
 
 use crate::conversion::Job;
 use crate::driver::{Driver, Flags, Traits};
-use crate::mapping::{Allowed, NameRules};
+use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 
@@ -34,24 +34,16 @@ impl Driver for EdgeList {
         &isomorph_edgelist::CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_edgelist::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.edges", "NAME.txt", "NAME.csv"]
-    }
-
-    fn flags(&self) -> Flags {
-        Flags {
-            opening: &["--edge-columns", "--undirected"],
-            writing: &["--edge-data"],
-            telling: &["--edge-columns", "--undirected", "--edge-data"],
-        }
-    }
-
     fn traits(&self) -> Traits {
         Traits {
+            rules: isomorph_edgelist::rules::RULES,
+            usual_names: &["NAME.edges", "NAME.txt", "NAME.csv"],
+            flags: Flags {
+                opening: &["--edge-columns", "--undirected"],
+                writing: &["--edge-data"],
+                telling: &["--edge-columns", "--undirected", "--edge-data"],
+            },
+            key: "name",
             is_single_file: true,
             holds_lone_nodes: false,
             sorts_edges: false,
@@ -66,7 +58,7 @@ impl Driver for EdgeList {
     }
 
     fn matches_name(&self, name: &str) -> bool {
-        let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+        let stem = super::unpacked(name);
         [".edges", ".el", ".wel", ".ncol"].iter().any(|ending| stem.ends_with(ending))
     }
 
@@ -83,12 +75,8 @@ impl Driver for EdgeList {
         Ok(Arc::new(isomorph_edgelist::EdgeList::open(location, &own)?))
     }
 
-    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
-        options.get_mut::<Opening>().shown = Some(graph.clone());
-    }
-
-    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
-        options.get_mut::<Opening>().shown = carried();
+    fn shown<'o>(&self, options: &'o mut OpenOptions) -> Option<&'o mut Option<Graph>> {
+        Some(&mut options.get_mut::<Opening>().shown)
     }
 
     fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
@@ -104,10 +92,6 @@ impl Driver for EdgeList {
 
     fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
         own(native).map(|list| list.recognised().to_vec()).unwrap_or_default()
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "name" }
     }
 
     fn allowed(&self) -> Allowed {

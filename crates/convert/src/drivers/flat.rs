@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Finding, Result, Rule};
+use isomorph_error::{Finding, Result};
 use isomorph_flat::{OpenOptions as Opening, WriteOptions as Writing};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Property, Sink, Source, Written};
@@ -10,7 +10,7 @@ use isomorph_storage::{Location, Scheme, Staging};
 use isomorph_tables::Encoding;
 
 use crate::driver::{Driver, Flags, Traits};
-use crate::mapping::{Allowed, NameRules};
+use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 
@@ -49,23 +49,19 @@ impl Driver for Flat {
         }
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_flat::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        match self.0 {
-            Encoding::Csv => &["NAME.pgq", "DIRECTORY/", "DIRECTORY/nodes.csv"],
-            _ => &["NAME.pgq", "DIRECTORY/"],
-        }
-    }
-
-    fn flags(&self) -> Flags {
-        Flags { opening: &["--allow-outside"], ..Flags::default() }
-    }
-
     fn traits(&self) -> Traits {
-        Traits { is_named_by_file: true, sorts_edges: false, knows_nodes_by_key: true, ..Traits::of(self.shape()) }
+        Traits {
+            rules: isomorph_flat::rules::RULES,
+            usual_names: match self.0 {
+                Encoding::Csv => &["NAME.pgq", "DIRECTORY/", "DIRECTORY/nodes.csv"],
+                _ => &["NAME.pgq", "DIRECTORY/"],
+            },
+            flags: Flags { opening: &["--allow-outside"], ..Flags::default() },
+            is_named_by_file: true,
+            sorts_edges: false,
+            knows_nodes_by_key: true,
+            ..Traits::of(self.shape())
+        }
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
@@ -110,10 +106,6 @@ impl Driver for Flat {
 
     fn set_aside<'a>(&self, native: &'a dyn Source) -> &'a [Finding] {
         own(native).map(isomorph_flat::Tables::rejected).unwrap_or_default()
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "id" }
     }
 
     fn allowed(&self) -> Allowed {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, TimeUnit};
-use isomorph_error::{Findings, Result, Rule};
+use isomorph_error::{Findings, Result};
 use isomorph_graphar::info::FileType;
 use isomorph_graphar::{OpenOptions as Opening, WriteOptions as Writing, write};
 use isomorph_model::capability::Capability;
@@ -33,36 +33,30 @@ impl Driver for GraphAr {
         &isomorph_graphar::CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_graphar::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.graph.yml", "DIRECTORY/"]
-    }
-
-    fn flags(&self) -> Flags {
-        Flags {
-            opening: &["--root", "--follow-links", "--adjacency", "--key", "--timestamps"],
-            writing: &[
-                "--vertex-chunk",
-                "--edge-chunk",
-                "--adj-lists",
-                "--groups",
-                "--name",
-                "--keep-layout",
-                "--props",
-                "--labels",
-                "--relations",
-                "--file-type",
-                "--compression",
-            ],
-            telling: &[],
-        }
-    }
-
     fn traits(&self) -> Traits {
-        Traits { is_named_by_file: true, ..Traits::of(self.shape()) }
+        Traits {
+            rules: isomorph_graphar::rules::RULES,
+            usual_names: &["NAME.graph.yml", "DIRECTORY/"],
+            flags: Flags {
+                opening: &["--root", "--follow-links", "--adjacency", "--key", "--timestamps"],
+                writing: &[
+                    "--vertex-chunk",
+                    "--edge-chunk",
+                    "--adj-lists",
+                    "--groups",
+                    "--name",
+                    "--keep-layout",
+                    "--props",
+                    "--labels",
+                    "--relations",
+                    "--file-type",
+                    "--compression",
+                ],
+                telling: &[],
+            },
+            is_named_by_file: true,
+            ..Traits::of(self.shape())
+        }
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
@@ -105,7 +99,7 @@ impl Driver for GraphAr {
         NameRules {
             legal: |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'),
             reserved_prefix: RESERVED,
-            key: "id",
+            key: self.traits().key,
         }
     }
 

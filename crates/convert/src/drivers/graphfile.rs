@@ -10,15 +10,15 @@ use isomorph_graphfile::gml::{self, Gml};
 use isomorph_graphfile::jgf::{self, Jgf};
 use isomorph_graphfile::nodelink::{self, Kgx, NodeLink};
 use isomorph_graphfile::{
-    OpenOptions as Opening, RecordGraph, RecordWriter, WriteOptions as Writing, holds_json, unheld,
+    Form, OpenOptions as Opening, RecordGraph, RecordWriter, Syntax, WriteOptions as Writing, holds_json, unheld,
 };
 use isomorph_model::capability::{Capability, Directions, Documents};
-use isomorph_model::{Direction, Graph, KeyKind, Property, Sink, Source, well_known};
+use isomorph_model::{Direction, Graph, KeyKind, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
 
 use crate::conversion::Job;
 use crate::driver::{Driver, Traits};
-use crate::mapping::{Allowed, NameRules};
+use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 
@@ -35,25 +35,142 @@ pub(super) enum GraphFile {
     Drawing(Language),
 }
 
-impl GraphFile {
-    /// What reads it.
-    fn of_records(self) -> Option<&'static dyn isomorph_graphfile::Syntax> {
-        match self {
-            GraphFile::NodeLink => Some(&NodeLink),
-            GraphFile::Kgx => Some(&Kgx),
-            GraphFile::Gexf => Some(&Gexf),
-            GraphFile::Gml => Some(&Gml),
-            GraphFile::Jgf => Some(&Jgf),
-            GraphFile::Cx2 => Some(&Cx2),
-            GraphFile::Drawing(_) => None,
-        }
-    }
+/// What distinguishes these formats.
+struct Facts {
+    id: &'static str,
+    name: &'static str,
+    capability: &'static Capability,
+    rules: &'static [&'static Rule],
+    usual_names: &'static [&'static str],
+    /// Endings of file names: first the one of new files.
+    endings: &'static [&'static str],
+    /// How it is read, if it is, and whether a location holds it.
+    read: Option<(&'static dyn Syntax, fn(&Location) -> Result<bool>)>,
+    allowed: Allowed,
+    /// How it is written; the flag tells whether keys of nodes are text.
+    form: fn(bool) -> Box<dyn Form>,
+}
 
-    /// The documents that are written.
-    fn documents(self) -> &'static [&'static str] {
-        match self.capability().documents {
-            Documents::Named(names) => names,
-            Documents::None | Documents::Any => &[],
+impl GraphFile {
+    fn facts(self) -> Facts {
+        let anything = Allowed { wide_keys: false, documents: |_| false, ..Allowed::anything() };
+        match self {
+            GraphFile::NodeLink => Facts {
+                id: "nodelink",
+                name: NodeLink.name(),
+                capability: &isomorph_graphfile::NODE_LINK,
+                rules: nodelink::rules::RULES,
+                usual_names: &["NAME.json"],
+                endings: &[".nodelink.json"],
+                read: Some((&NodeLink, NodeLink::detect)),
+                allowed: Allowed {
+                    holds: |property, _| holds_json(property),
+                    is_property: NodeLink::is_property,
+                    is_edge_property: Some(NodeLink::is_edge_property),
+                    ..anything
+                },
+                form: |_| NodeLink::form(),
+            },
+            GraphFile::Kgx => Facts {
+                id: "kgx",
+                name: Kgx.name(),
+                capability: &isomorph_graphfile::KGX,
+                rules: nodelink::rules::RULES,
+                usual_names: &["NAME.json"],
+                endings: &[".kgx.json"],
+                read: Some((&Kgx, Kgx::detect)),
+                allowed: Allowed {
+                    holds: |property, _| holds_json(property),
+                    is_property: Kgx::is_property,
+                    is_edge_property: Some(Kgx::is_edge_property),
+                    ..anything
+                },
+                form: |_| Kgx::form(),
+            },
+            GraphFile::Gexf => Facts {
+                id: "gexf",
+                name: Gexf.name(),
+                capability: &isomorph_graphfile::GEXF,
+                rules: gexf::rules::RULES,
+                usual_names: &["NAME.gexf", "NAME.gexf.gz"],
+                endings: &[".gexf"],
+                read: Some((&Gexf, Gexf::detect)),
+                allowed: Allowed {
+                    holds: |property, _| Gexf::holds(property),
+                    is_edge_property: Some(Gexf::is_edge_property),
+                    ..anything
+                },
+                form: |_| Gexf::form(),
+            },
+            GraphFile::Gml => Facts {
+                id: "gml",
+                name: Gml.name(),
+                capability: &isomorph_graphfile::GML,
+                rules: gml::rules::RULES,
+                usual_names: &["NAME.gml", "NAME.gml.gz"],
+                endings: &[".gml"],
+                read: Some((&Gml, Gml::detect)),
+                allowed: Allowed {
+                    holds: |property, _| Gml::holds(property),
+                    is_property: Gml::is_property,
+                    is_edge_property: Some(Gml::is_edge_property),
+                    ..anything
+                },
+                form: Gml::form,
+            },
+            GraphFile::Jgf => Facts {
+                id: "jgf",
+                name: Jgf.name(),
+                capability: &isomorph_graphfile::JGF,
+                rules: jgf::rules::RULES,
+                usual_names: &["NAME.json"],
+                endings: &[".jgf.json", ".jgf"],
+                read: Some((&Jgf, Jgf::detect)),
+                allowed: Allowed {
+                    holds: |property, _| holds_json(property),
+                    is_property: Jgf::is_property,
+                    ..anything
+                },
+                form: |_| Jgf::form(),
+            },
+            GraphFile::Cx2 => Facts {
+                id: "cx2",
+                name: Cx2.name(),
+                capability: &isomorph_graphfile::CX2,
+                rules: cx2::rules::RULES,
+                usual_names: &["NAME.cx2", "NAME.cx2.gz"],
+                endings: &[".cx2"],
+                read: Some((&Cx2, Cx2::detect)),
+                allowed: Allowed {
+                    holds: |property, _| Cx2::holds(property),
+                    is_property: Cx2::is_property,
+                    is_edge_property: Some(Cx2::is_edge_property),
+                    ..anything
+                },
+                form: Cx2::form,
+            },
+            GraphFile::Drawing(Language::Dot) => Facts {
+                id: "dot",
+                name: Language::Dot.name(),
+                capability: &isomorph_graphfile::DRAWING,
+                rules: &[],
+                usual_names: &["NAME.dot (written only)"],
+                endings: &[".dot", ".gv"],
+                read: None,
+                allowed: anything,
+                form: |_| Drawing::form(Language::Dot),
+            },
+            GraphFile::Drawing(Language::Mermaid) => Facts {
+                id: "mermaid",
+                name: Language::Mermaid.name(),
+                capability: &isomorph_graphfile::DRAWING,
+                rules: &[],
+                usual_names: &["NAME.mmd (written only)"],
+                endings: &[".mmd", ".mermaid"],
+                read: None,
+                allowed: anything,
+                form: |_| Drawing::form(Language::Mermaid),
+            },
         }
     }
 }
@@ -64,108 +181,45 @@ fn own(native: &dyn Source) -> Option<&RecordGraph> {
 
 impl Driver for GraphFile {
     fn id(&self) -> &'static str {
-        match self {
-            GraphFile::NodeLink => "nodelink",
-            GraphFile::Kgx => "kgx",
-            GraphFile::Gexf => "gexf",
-            GraphFile::Gml => "gml",
-            GraphFile::Jgf => "jgf",
-            GraphFile::Cx2 => "cx2",
-            GraphFile::Drawing(Language::Dot) => "dot",
-            GraphFile::Drawing(Language::Mermaid) => "mermaid",
-        }
+        self.facts().id
     }
 
     fn name(&self) -> &'static str {
-        match self {
-            GraphFile::Drawing(language) => language.name(),
-            own => own.of_records().map(isomorph_graphfile::Syntax::name).unwrap_or_default(),
-        }
+        self.facts().name
     }
 
     fn capability(&self) -> &'static Capability {
-        match self {
-            GraphFile::NodeLink => &isomorph_graphfile::NODE_LINK,
-            GraphFile::Kgx => &isomorph_graphfile::KGX,
-            GraphFile::Gexf => &isomorph_graphfile::GEXF,
-            GraphFile::Gml => &isomorph_graphfile::GML,
-            GraphFile::Jgf => &isomorph_graphfile::JGF,
-            GraphFile::Cx2 => &isomorph_graphfile::CX2,
-            GraphFile::Drawing(_) => &isomorph_graphfile::DRAWING,
-        }
-    }
-
-    fn rules(&self) -> &'static [&'static Rule] {
-        match self {
-            GraphFile::NodeLink | GraphFile::Kgx => nodelink::rules::RULES,
-            GraphFile::Drawing(_) => &[],
-            GraphFile::Gexf => gexf::rules::RULES,
-            GraphFile::Gml => gml::rules::RULES,
-            GraphFile::Jgf => jgf::rules::RULES,
-            GraphFile::Cx2 => cx2::rules::RULES,
-        }
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        match self {
-            GraphFile::NodeLink | GraphFile::Kgx | GraphFile::Jgf => &["NAME.json"],
-            GraphFile::Cx2 => &["NAME.cx2", "NAME.cx2.gz"],
-            GraphFile::Gexf => &["NAME.gexf", "NAME.gexf.gz"],
-            GraphFile::Gml => &["NAME.gml", "NAME.gml.gz"],
-            GraphFile::Drawing(Language::Dot) => &["NAME.dot (written only)"],
-            GraphFile::Drawing(Language::Mermaid) => &["NAME.mmd (written only)"],
-        }
+        self.facts().capability
     }
 
     fn traits(&self) -> Traits {
+        let facts = self.facts();
         Traits {
+            rules: facts.rules,
+            usual_names: facts.usual_names,
             is_single_file: true,
             sorts_edges: false,
             inseparable: &[well_known::WEIGHT],
-            is_read: !matches!(self, GraphFile::Drawing(_)),
+            is_read: facts.read.is_some(),
             knows_nodes_by_key: true,
             ..Traits::of(self.shape())
         }
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
-        match self {
-            GraphFile::NodeLink => NodeLink::detect(location),
-            GraphFile::Kgx => Kgx::detect(location),
-            GraphFile::Gexf => Gexf::detect(location),
-            GraphFile::Gml => Gml::detect(location),
-            GraphFile::Jgf => Jgf::detect(location),
-            GraphFile::Cx2 => Cx2::detect(location),
-            GraphFile::Drawing(_) => Ok(false),
-        }
+        self.facts().read.map_or(Ok(false), |(_, detect)| detect(location))
     }
 
     fn matches_name(&self, name: &str) -> bool {
-        let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
-        match self {
-            GraphFile::NodeLink => stem.ends_with(".nodelink.json"),
-            GraphFile::Kgx => stem.ends_with(".kgx.json"),
-            GraphFile::Gexf => stem.ends_with(".gexf"),
-            GraphFile::Gml => stem.ends_with(".gml"),
-            GraphFile::Cx2 => stem.ends_with(".cx2"),
-            GraphFile::Jgf => stem.ends_with(".jgf") || stem.ends_with(".jgf.json"),
-            GraphFile::Drawing(Language::Dot) => stem.ends_with(".dot") || stem.ends_with(".gv"),
-            GraphFile::Drawing(Language::Mermaid) => stem.ends_with(".mmd") || stem.ends_with(".mermaid"),
-        }
+        self.facts().endings.iter().any(|ending| super::unpacked(name).ends_with(ending))
     }
 
     fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
-        match self {
-            GraphFile::NodeLink | GraphFile::Kgx | GraphFile::Jgf => format!("{stem}.{}.json", self.id()),
-            GraphFile::Drawing(Language::Mermaid) => format!("{stem}.mmd"),
-            GraphFile::Gexf | GraphFile::Gml | GraphFile::Cx2 | GraphFile::Drawing(_) => {
-                format!("{stem}.{}", self.id())
-            }
-        }
+        format!("{stem}{}", self.facts().endings.first().copied().unwrap_or_default())
     }
 
     fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let Some(syntax) = self.of_records() else {
+        let Some((syntax, _)) = self.facts().read else {
             return Err(
                 Error::unsupported(format!("{} is written, but not read", self.name())).at(location.to_string())
             );
@@ -178,12 +232,8 @@ impl Driver for GraphFile {
         Ok(Arc::new(RecordGraph::open(location, syntax, own)?))
     }
 
-    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
-        options.get_mut::<Opening>().shown = Some(graph.clone());
-    }
-
-    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
-        options.get_mut::<Opening>().shown = carried();
+    fn shown<'o>(&self, options: &'o mut OpenOptions) -> Option<&'o mut Option<Graph>> {
+        Some(&mut options.get_mut::<Opening>().shown)
     }
 
     fn copy_options(&self, _opened: &Opened, options: &mut OpenOptions) {
@@ -194,47 +244,8 @@ impl Driver for GraphFile {
         own(native).map(RecordGraph::recognised).unwrap_or_default()
     }
 
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "id" }
-    }
-
     fn allowed(&self) -> Allowed {
-        let anything = Allowed { wide_keys: false, documents: |_| false, ..Allowed::anything() };
-        match self {
-            GraphFile::NodeLink => Allowed {
-                holds: |property, _| holds_json(property),
-                is_property: NodeLink::is_property,
-                is_edge_property: Some(NodeLink::is_edge_property),
-                ..anything
-            },
-            GraphFile::Kgx => Allowed {
-                holds: |property, _| holds_json(property),
-                is_property: Kgx::is_property,
-                is_edge_property: Some(Kgx::is_edge_property),
-                ..anything
-            },
-            GraphFile::Gexf => Allowed {
-                holds: |property: &Property, _| Gexf::holds(property),
-                is_edge_property: Some(Gexf::is_edge_property),
-                ..anything
-            },
-            GraphFile::Gml => Allowed {
-                holds: |property, _| Gml::holds(property),
-                is_property: Gml::is_property,
-                is_edge_property: Some(Gml::is_edge_property),
-                ..anything
-            },
-            GraphFile::Jgf => {
-                Allowed { holds: |property, _| holds_json(property), is_property: Jgf::is_property, ..anything }
-            }
-            GraphFile::Cx2 => Allowed {
-                holds: |property, _| Cx2::holds(property),
-                is_property: Cx2::is_property,
-                is_edge_property: Some(Cx2::is_edge_property),
-                ..anything
-            },
-            GraphFile::Drawing(_) => anything,
-        }
+        self.facts().allowed
     }
 
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
@@ -243,13 +254,17 @@ impl Driver for GraphFile {
             return Ok(vec![("everything else".to_owned(), why)]);
         }
         let named = |name: String, why: &str| (name, why.to_owned());
-        let documents = unheld(&graph.documents, self.documents());
-        let name = self.name();
+        let Facts { name, capability, .. } = self.facts();
+        let written = match capability.documents {
+            Documents::Named(names) => names,
+            Documents::None | Documents::Any => &[],
+        };
+        let documents = unheld(&graph.documents, written);
         let mut all: Vec<(String, String)> = documents
             .map(|document| (format!("document {}", document.name), format!("{name} cannot store it")))
             .collect();
         let has = |direction: Direction| graph.edges.iter().any(|ty| ty.direction == direction);
-        match self.capability().directions {
+        match capability.directions {
             Directions::ByType if has(Direction::PerRow) => {
                 all.push(named(
                     "direction of edges".to_owned(),
@@ -265,7 +280,7 @@ impl Driver for GraphFile {
     }
 
     fn needs_no_sidecar(&self, _graph: &Graph, _options: &WriteOptions, _files: &[String]) -> bool {
-        self.of_records().is_some()
+        self.facts().read.is_some()
     }
 
     fn is_text(&self, _options: &WriteOptions) -> bool {
@@ -280,15 +295,7 @@ impl Driver for GraphFile {
 
     fn create<'a>(&self, staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
         let has_text_keys = graph.nodes.first().is_none_or(|ty| ty.key.kind == KeyKind::Utf8);
-        let form = match self {
-            GraphFile::NodeLink => NodeLink::form(),
-            GraphFile::Kgx => Kgx::form(),
-            GraphFile::Gexf => Gexf::form(),
-            GraphFile::Gml => Gml::form(has_text_keys),
-            GraphFile::Jgf => Jgf::form(),
-            GraphFile::Cx2 => Cx2::form(has_text_keys),
-            GraphFile::Drawing(language) => Drawing::form(*language),
-        };
+        let form = (self.facts().form)(has_text_keys);
         Ok(Box::new(RecordWriter::create(staging, graph, form, &options.get::<Writing>())?))
     }
 }

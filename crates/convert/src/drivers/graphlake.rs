@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Result, Rule};
+use isomorph_error::Result;
 use isomorph_graphlake::{At, LakeWriter, OpenOptions as Opening, WriteOptions as Writing};
 use isomorph_model::capability::Capability;
 use isomorph_model::faces::{QuadSink, holds};
@@ -11,7 +11,7 @@ use isomorph_storage::{Location, Scheme, Staging};
 
 use crate::conversion::Job;
 use crate::driver::{Driver, Flags, Format, Shape, Traits};
-use crate::mapping::{Allowed, NameRules};
+use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 use crate::shortcut::Shortcut;
@@ -50,20 +50,15 @@ impl Driver for GraphLake {
         &isomorph_graphlake::CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_graphlake::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["DIRECTORY/store.json", "NAME.lake"]
-    }
-
-    fn flags(&self) -> Flags {
-        Flags { opening: &["--strict", "--at", "--ns", "--naive"], writing: &[], telling: &[] }
-    }
-
     fn traits(&self) -> Traits {
-        Traits { inseparable: &[well_known::GRAPH], ..Traits::of(self.shape()) }
+        Traits {
+            rules: isomorph_graphlake::rules::RULES,
+            usual_names: &["DIRECTORY/store.json", "NAME.lake"],
+            flags: Flags { opening: &["--strict", "--at", "--ns", "--naive"], writing: &[], telling: &[] },
+            key: "term",
+            inseparable: &[well_known::GRAPH],
+            ..Traits::of(self.shape())
+        }
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
@@ -108,10 +103,6 @@ impl Driver for GraphLake {
     fn unread_versions(&self, opened: &Opened) -> Result<Option<Vec<i64>>> {
         let own = opening(&opened.options);
         isomorph_graphlake::other_versions(&opened.location, &own.at, &own.budget).map(Some)
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "term" }
     }
 
     fn allowed(&self) -> Allowed {

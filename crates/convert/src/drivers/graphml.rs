@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Result, Rule};
+use isomorph_error::Result;
 use isomorph_graphml::{GraphMl as Syntax, OpenOptions as Opening, RecordGraph};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
 
 use crate::driver::{Driver, Traits};
-use crate::mapping::{Allowed, NameRules};
+use crate::mapping::Allowed;
 use crate::options::{OpenOptions, WriteOptions};
 
 pub(super) struct GraphMl;
@@ -27,16 +27,10 @@ impl Driver for GraphMl {
         &isomorph_graphml::CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_graphml::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.graphml", "NAME.graphml.gz"]
-    }
-
     fn traits(&self) -> Traits {
         Traits {
+            rules: isomorph_graphml::rules::RULES,
+            usual_names: &["NAME.graphml", "NAME.graphml.gz"],
             is_single_file: true,
             sorts_edges: false,
             inseparable: &[well_known::WEIGHT],
@@ -50,7 +44,7 @@ impl Driver for GraphMl {
     }
 
     fn matches_name(&self, name: &str) -> bool {
-        let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+        let stem = super::unpacked(name);
         stem.ends_with(".graphml")
     }
 
@@ -66,10 +60,6 @@ impl Driver for GraphMl {
     fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
         let own = native.as_any().and_then(|own| own.downcast_ref::<RecordGraph>());
         own.map(RecordGraph::recognised).unwrap_or_default()
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "id" }
     }
 
     fn allowed(&self) -> Allowed {

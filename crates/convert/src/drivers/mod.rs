@@ -133,6 +133,11 @@ fn properties(graph: &Graph) -> impl Iterator<Item = &Property> {
     nodes.chain(graph.edges.iter().flat_map(|ty| &ty.properties))
 }
 
+/// Returns a file name without the extension of compression.
+fn unpacked(name: &str) -> &str {
+    name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name)
+}
+
 /// Returns the file that was written under this name.
 fn file_called<'a>(written: &'a Written, wanted: &str) -> Vec<&'a str> {
     written.files.iter().map(|(name, _)| name.as_str()).filter(|name| *name == wanted).collect()

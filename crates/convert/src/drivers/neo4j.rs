@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Finding, Result, Rule};
+use isomorph_error::{Finding, Result};
 use isomorph_flat::{WriteOptions as Writing, neo4j};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, Written};
@@ -11,7 +11,7 @@ use isomorph_tables::Encoding;
 
 use super::flat::Flat;
 use super::neo4j_changes::{self, Carrier};
-use crate::driver::{Driver, Flags, Traits};
+use crate::driver::{Driver, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -34,25 +34,8 @@ impl Driver for Neo4j {
         &isomorph_flat::NEO4J
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        TABLES.rules()
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["DIRECTORY/"]
-    }
-
-    fn flags(&self) -> Flags {
-        TABLES.flags()
-    }
-
     fn traits(&self) -> Traits {
-        Traits {
-            is_named_by_file: TABLES.traits().is_named_by_file,
-            sorts_edges: false,
-            knows_nodes_by_key: true,
-            ..Traits::of(self.shape())
-        }
+        Traits { usual_names: &["DIRECTORY/"], ..TABLES.traits() }
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
@@ -87,7 +70,7 @@ impl Driver for Neo4j {
     }
 
     fn name_rules(&self) -> NameRules {
-        NameRules { legal: |c| !matches!(c, '{' | '}'), reserved_prefix: "", key: "id" }
+        NameRules { legal: |c| !matches!(c, '{' | '}'), reserved_prefix: "", key: self.traits().key }
     }
 
     fn allowed(&self) -> Allowed {

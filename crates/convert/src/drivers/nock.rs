@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use arrow_schema::DataType;
-use isomorph_error::{Result, Rule};
+use isomorph_error::Result;
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Property, Sink, Source, ValueKind, well_known};
 use isomorph_nock::{CreateOptions as Writing, Format as Encoding, OpenOptions as Opening};
 use isomorph_storage::{Location, Resources, Staging};
 
 use crate::driver::{Driver, Flags, Shape, Traits, Unprintable, not_text};
-use crate::mapping::{Allowed, NameRules, has_text};
+use crate::mapping::{Allowed, has_text};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 use crate::plan::counted;
@@ -34,34 +34,29 @@ impl Driver for Nock {
         &isomorph_nock::CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_nock::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.parq", "NAME.csv", "DIRECTORY/part_0.parq"]
-    }
-
-    fn flags(&self) -> Flags {
-        Flags {
-            opening: &["--strict", "--keep-edge-id"],
-            writing: &[
-                "--partitions",
-                "--partition-by",
-                "--dialect",
-                "--truth-double",
-                "--nested-edges",
-                "--props-map",
-                "--sort",
-                "--file-type",
-                "--compression",
-            ],
-            telling: &[],
-        }
-    }
-
     fn traits(&self) -> Traits {
-        Traits { inseparable: &[well_known::TRUTH, well_known::IS_RDF, well_known::SHADOW], ..Traits::of(self.shape()) }
+        Traits {
+            rules: isomorph_nock::rules::RULES,
+            usual_names: &["NAME.parq", "NAME.csv", "DIRECTORY/part_0.parq"],
+            flags: Flags {
+                opening: &["--strict", "--keep-edge-id"],
+                writing: &[
+                    "--partitions",
+                    "--partition-by",
+                    "--dialect",
+                    "--truth-double",
+                    "--nested-edges",
+                    "--props-map",
+                    "--sort",
+                    "--file-type",
+                    "--compression",
+                ],
+                telling: &[],
+            },
+            key: "src_name",
+            inseparable: &[well_known::TRUTH, well_known::IS_RDF, well_known::SHADOW],
+            ..Traits::of(self.shape())
+        }
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
@@ -124,10 +119,6 @@ impl Driver for Nock {
 
     fn dropped_on_open(&self, native: &dyn Source) -> Vec<String> {
         left_out(native)
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "src_name" }
     }
 
     fn allowed(&self) -> Allowed {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use isomorph_edgelist::{Listing, Notation, OpenOptions as Opening, WriteOptions as Writing};
-use isomorph_error::{Result, Rule};
+use isomorph_error::Result;
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Property, Sink, Source, Written, well_known};
 use isomorph_storage::{Location, Scheme, Staging};
 
 use crate::conversion::Job;
 use crate::driver::{Driver, Flags, NumberKeys, Traits};
-use crate::mapping::{Allowed, NameRules};
+use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 
@@ -56,28 +56,22 @@ impl Driver for Notated {
         self.0.capability()
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        self.0.rules()
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        match self.0 {
-            Notation::MatrixMarket => &["NAME.mtx"],
-            Notation::AdjacencyList => &["NAME.adjlist"],
-            Notation::MultilineAdjacencyList => &["NAME.multiline_adjlist"],
-            Notation::Metis => &["NAME.metis", "NAME.graph"],
-            Notation::Pajek => &["NAME.net"],
-            Notation::Graphalytics => &["NAME.properties", "DIRECTORY/"],
-        }
-    }
-
-    fn flags(&self) -> Flags {
-        let opening: &[&str] = if self.0.states_direction() { &[] } else { &["--undirected"] };
-        Flags { opening, ..Flags::default() }
-    }
-
     fn traits(&self) -> Traits {
         Traits {
+            rules: self.0.rules(),
+            usual_names: match self.0 {
+                Notation::MatrixMarket => &["NAME.mtx"],
+                Notation::AdjacencyList => &["NAME.adjlist"],
+                Notation::MultilineAdjacencyList => &["NAME.multiline_adjlist"],
+                Notation::Metis => &["NAME.metis", "NAME.graph"],
+                Notation::Pajek => &["NAME.net"],
+                Notation::Graphalytics => &["NAME.properties", "DIRECTORY/"],
+            },
+            flags: Flags {
+                opening: if self.0.states_direction() { &[] } else { &["--undirected"] },
+                ..Flags::default()
+            },
+            key: "name",
             is_single_file: !self.0.is_directory(),
             is_named_by_file: self.0.is_directory(),
             number_keys: match (self.0.has_integers_for_keys(), self.0.has_numbers_for_keys()) {
@@ -121,12 +115,8 @@ impl Driver for Notated {
         Ok(Arc::new(Listing::open(location, self.0, &own)?))
     }
 
-    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
-        options.get_mut::<Opening>().shown = Some(graph.clone());
-    }
-
-    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
-        options.get_mut::<Opening>().shown = carried();
+    fn shown<'o>(&self, options: &'o mut OpenOptions) -> Option<&'o mut Option<Graph>> {
+        Some(&mut options.get_mut::<Opening>().shown)
     }
 
     fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
@@ -135,10 +125,6 @@ impl Driver for Notated {
 
     fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
         own(native).map(|list| list.recognised().to_vec()).unwrap_or_default()
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "name" }
     }
 
     fn allowed(&self) -> Allowed {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Result, Rule};
+use isomorph_error::Result;
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, Written};
 use isomorph_psl::{OpenOptions as Opening, WriteOptions as Writing};
@@ -10,7 +10,7 @@ use isomorph_storage::{Location, Scheme, Staging};
 
 use crate::conversion::Job;
 use crate::driver::{Driver, Traits};
-use crate::mapping::{Allowed, NameRules};
+use crate::mapping::Allowed;
 use crate::options::{OpenOptions, WriteOptions};
 
 pub(super) struct Psl;
@@ -28,16 +28,11 @@ impl Driver for Psl {
         &isomorph_psl::CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_psl::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.data", "DIRECTORY/"]
-    }
-
     fn traits(&self) -> Traits {
         Traits {
+            rules: isomorph_psl::rules::RULES,
+            usual_names: &["NAME.data", "DIRECTORY/"],
+            key: "name",
             is_named_by_file: true,
             is_partial: true,
             sorts_edges: false,
@@ -69,20 +64,12 @@ impl Driver for Psl {
         Ok(Arc::new(isomorph_psl::Predicates::open(location, &own)?))
     }
 
-    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
-        options.get_mut::<Opening>().shown = Some(graph.clone());
-    }
-
-    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
-        options.get_mut::<Opening>().shown = carried();
+    fn shown<'o>(&self, options: &'o mut OpenOptions) -> Option<&'o mut Option<Graph>> {
+        Some(&mut options.get_mut::<Opening>().shown)
     }
 
     fn opens_the_same(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {
         before.get::<Opening>().shown == now.get::<Opening>().shown
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "name" }
     }
 
     fn allowed(&self) -> Allowed {

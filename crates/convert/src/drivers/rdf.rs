@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_deepgnn::TextFormat;
-use isomorph_error::{Error, Result, Rule};
+use isomorph_error::{Error, Result};
 use isomorph_model::capability::Capability;
 use isomorph_model::faces::{QuadSink, holds};
 use isomorph_model::{Source, well_known};
@@ -12,7 +12,7 @@ use isomorph_storage::{Location, Staging};
 
 use crate::conversion::Job;
 use crate::driver::{Driver, Flags, Format, Shape, Traits, Unprintable};
-use crate::mapping::{Allowed, LoweredText, Mapping, NameRules};
+use crate::mapping::{Allowed, LoweredText, Mapping};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 use crate::progress::Progress;
@@ -109,21 +109,20 @@ impl Driver for Rdf {
         &isomorph_rdf::CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_rdf::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.nt", "NAME.nq", "NAME.ttl", "NAME.trig", "NAME.rdf", "NAME.jsonld"]
-    }
-
-    fn flags(&self) -> Flags {
-        let telling = &["--syntax", "--to-syntax"];
-        Flags { opening: &["--syntax", "--base"], writing: &["--to-syntax", "--rdf", "--edge-properties"], telling }
-    }
-
     fn traits(&self) -> Traits {
-        Traits { is_single_file: true, inseparable: &[well_known::GRAPH], ..Traits::of(self.shape()) }
+        Traits {
+            rules: isomorph_rdf::rules::RULES,
+            usual_names: &["NAME.nt", "NAME.nq", "NAME.ttl", "NAME.trig", "NAME.rdf", "NAME.jsonld"],
+            flags: Flags {
+                opening: &["--syntax", "--base"],
+                writing: &["--to-syntax", "--rdf", "--edge-properties"],
+                telling: &["--syntax", "--to-syntax"],
+            },
+            key: "term",
+            is_single_file: true,
+            inseparable: &[well_known::GRAPH],
+            ..Traits::of(self.shape())
+        }
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
@@ -177,10 +176,6 @@ impl Driver for Rdf {
         let text = opened.native.as_any().and_then(|own| own.downcast_ref::<RdfText>());
         options.get_mut::<RdfOptions>().syntax = text.map(|text| text.text().syntax());
         Ok(())
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "term" }
     }
 
     fn allowed(&self) -> Allowed {

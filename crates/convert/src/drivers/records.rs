@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Result, Rule};
+use isomorph_error::Result;
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source};
 use isomorph_neo4j::{Form, OpenOptions as Opening};
@@ -10,7 +10,7 @@ use isomorph_storage::{Location, Scheme, Staging};
 
 use super::neo4j_changes::{self, Carrier};
 use crate::driver::{Driver, Traits};
-use crate::mapping::{Allowed, NameRules};
+use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 
@@ -35,19 +35,13 @@ impl Driver for Records {
         &isomorph_neo4j::CAPABILITY
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        isomorph_neo4j::rules::RULES
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        match self.0 {
-            Form::Apoc => &["NAME.json", "NAME.jsonl"],
-            Form::Cypher => &["NAME.cypher", "NAME.cql"],
-        }
-    }
-
     fn traits(&self) -> Traits {
         Traits {
+            rules: isomorph_neo4j::rules::RULES,
+            usual_names: match self.0 {
+                Form::Apoc => &["NAME.json", "NAME.jsonl"],
+                Form::Cypher => &["NAME.cypher", "NAME.cql"],
+            },
             is_single_file: true,
             sorts_edges: false,
             needs_schema: true,
@@ -64,7 +58,7 @@ impl Driver for Records {
     }
 
     fn matches_name(&self, name: &str) -> bool {
-        let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+        let stem = super::unpacked(name);
         self.0 == Form::Cypher && (stem.ends_with(".cypher") || stem.ends_with(".cql"))
     }
 
@@ -81,20 +75,12 @@ impl Driver for Records {
         Ok(Arc::new(isomorph_neo4j::Records::open(location, self.0, &own)?))
     }
 
-    fn show_all_of(&self, options: &mut OpenOptions, graph: &Graph) {
-        options.get_mut::<Opening>().shown = Some(graph.clone());
-    }
-
-    fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
-        options.get_mut::<Opening>().shown = carried();
+    fn shown<'o>(&self, options: &'o mut OpenOptions) -> Option<&'o mut Option<Graph>> {
+        Some(&mut options.get_mut::<Opening>().shown)
     }
 
     fn opens_the_same(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {
         before.get::<Opening>().shown == now.get::<Opening>().shown
-    }
-
-    fn name_rules(&self) -> NameRules {
-        NameRules { legal: |_| true, reserved_prefix: "", key: "id" }
     }
 
     fn allowed(&self) -> Allowed {

@@ -8,9 +8,8 @@ use isomorph_error::{Error, Result};
 use isomorph_model::digest::schema_json;
 use isomorph_model::{Document, Graph, Property, Source};
 
-use super::Redeclared;
 use super::exact_cast::exact_cast;
-use super::split::CARRY_FITS;
+use super::{CARRY_FITS, Redeclared};
 
 /// Shows `inner` as `graph`; returns `inner` itself if it already is.
 ///

@@ -1,9 +1,10 @@
 //! A sink that omits implied nodes without properties: the edges that refer to them imply that they exist.
 
-use arrow_array::{Array, BooleanArray};
-use arrow_select::filter::filter;
-use isomorph_error::{Error, Result};
+use arrow_array::Array;
+use isomorph_error::Result;
 use isomorph_model::{Batch, Delivery, Graph, NodeBatch, Sink, Written};
+
+use super::view::Rows;
 
 /// Passes on only the nodes that have every property that their type requires. [`super::Completed`] adds the others.
 pub struct Described<'a> {
@@ -30,16 +31,13 @@ impl<'a> Described<'a> {
             return Ok(Some(batch));
         }
         let states = |row: usize| required.iter().all(|at| column(at).is_some_and(|column| column.is_valid(row)));
-        let states: BooleanArray = (0..batch.rows).map(|row| Some(states(row))).collect();
-        let rows = states.true_count();
-        if rows == 0 {
+        let rows = Rows::that(batch.rows, states);
+        if rows.len() == 0 {
             return Ok(None);
         }
-        let keep = |column: &dyn Array| filter(column, &states).map_err(|error| Error::malformed(error.to_string()));
-        let keys = batch.keys.as_ref().map(|keys| keep(keys.as_ref())).transpose()?;
-        let properties =
-            batch.properties.iter().map(|column| column.as_ref().map(|own| keep(own.as_ref())).transpose());
-        Ok(Some(NodeBatch { rows, keys, properties: properties.collect::<Result<_>>()?, ..batch }))
+        let keys = batch.keys.as_ref().map(|keys| rows.of(keys)).transpose()?;
+        let properties = rows.of_columns(&batch.properties)?;
+        Ok(Some(NodeBatch { rows: rows.len(), keys, properties, ..batch }))
     }
 }
 

@@ -19,7 +19,7 @@ use isomorph_tables::lookup::{ABSENT, BulkLookup, KeyRows, KeyRowsBuilder, Looku
 use serde::{Deserialize, Serialize};
 
 use crate::mapping::{declared, forward};
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::pipeline::REPEATED_KEY;
 
 /// Number of ids that are collected before duplicates are removed.
@@ -65,16 +65,10 @@ impl Completion {
         let options = LookupOptions::new(&resources.budget, &resources.scratch).memory(memory);
         let mut keys = KeyRowsBuilder::new(options.threads(resources.threads));
         let parts = source.scan(&Request::of(Tables::NodeKeys(0)))?;
-        progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
-        let read = parallel::in_order(parts, resources.threads, Ok, |batch| match batch {
-            Batch::Nodes(NodeBatch { keys: Some(found), rows, .. }) => {
-                progress.advance(rows as u64)?;
-                keys.push(found.as_ref())
-            }
+        Pass::new(parts, "keys", resources.threads, progress).in_order(|batch| match batch {
+            Batch::Nodes(NodeBatch { keys: Some(found), .. }) => keys.push(found.as_ref()),
             _ => Ok(()),
-        });
-        progress.end();
-        read?;
+        })?;
         let lookup = keys.finish()?;
         if let Some(repeat) = lookup.repeats().shown().first() {
             let message = format!("rows {} and {} have the same key", repeat.first, repeat.row);
@@ -119,22 +113,15 @@ impl Completion {
             return Ok(None);
         }
         let parts = source.scan(&Request::of(Tables::Nodes(0)))?;
-        progress.begin("nodes", parts.iter().map(|part| part.rows()).sum());
-        let unsaid = parallel::fold(
-            parts,
-            resources.threads,
-            || false,
-            |unsaid, _, batch| {
-                let Batch::Nodes(nodes) = batch else { return Ok(()) };
-                progress.advance(nodes.rows as u64)?;
-                let mut required = node.properties.iter().zip(&nodes.properties).filter(|(of, _)| !of.nullable);
-                let is_null = |column: &Option<ArrayRef>| column.as_ref().is_none_or(|cells| cells.null_count() > 0);
-                *unsaid |= nodes.rows > 0 && required.any(|(_, column)| is_null(column));
-                Ok(())
-            },
-        );
-        progress.end();
-        Ok(unsaid?.contains(&true).then(|| Completion::with(graph, Added::default())))
+        let pass = Pass::new(parts, "nodes", resources.threads, progress);
+        let unsaid = pass.fold(Default::default, |unsaid, _, batch| {
+            let Batch::Nodes(nodes) = batch else { return Ok(()) };
+            let mut required = node.properties.iter().zip(&nodes.properties).filter(|(of, _)| !of.nullable);
+            let is_null = |column: &Option<ArrayRef>| column.as_ref().is_none_or(|cells| cells.null_count() > 0);
+            *unsaid |= nodes.rows > 0 && required.any(|(_, column)| is_null(column));
+            Ok(())
+        })?;
+        Ok(unsaid.contains(&true).then(|| Completion::with(graph, Added::default())))
     }
 
     fn with(graph: &Graph, ids: Added) -> Completion {
@@ -210,28 +197,22 @@ fn numbers(keys: &ArrayRef) -> Result<&UInt64Array> {
 /// Ends that are not in `keys`.
 fn missing(source: &dyn Source, keys: &KeyRows, resources: &Resources, progress: &dyn Progress) -> Result<Added> {
     let parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
-    progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
-    let found = parallel::fold(
-        parts,
-        resources.threads,
-        || (Ids::default(), Vec::new()),
-        |(ids, rows), _, batch| {
-            let Batch::Edges(edges) = batch else { return Ok(()) };
-            progress.advance(edges.rows as u64)?;
-            for end in ends(&edges)? {
-                rows.clear();
-                if keys.translate(end.as_ref(), rows)?.not_found > 0 {
-                    for (id, _) in numbers(end)?.values().iter().zip(rows.iter()).filter(|(_, row)| **row == ABSENT) {
-                        ids.push(*id, &resources.budget)?;
-                    }
+    let pass = Pass::new(parts, "ends", resources.threads, progress);
+    let new = || (Ids::default(), Vec::new());
+    let found = pass.fold(new, |(ids, rows), _, batch| {
+        let Batch::Edges(edges) = batch else { return Ok(()) };
+        for end in ends(&edges)? {
+            rows.clear();
+            if keys.translate(end.as_ref(), rows)?.not_found > 0 {
+                for (id, _) in numbers(end)?.values().iter().zip(rows.iter()).filter(|(_, row)| **row == ABSENT) {
+                    ids.push(*id, &resources.budget)?;
                 }
             }
-            Ok(())
-        },
-    );
-    progress.end();
+        }
+        Ok(())
+    })?;
     let mut all = Ids::default();
-    for (mut some, _) in found? {
+    for (mut some, _) in found {
         for id in std::mem::take(&mut some.ids) {
             all.push(id, &resources.budget)?;
         }
@@ -249,26 +230,18 @@ fn missing_in_bulk(
     let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::UInt64, false)]));
     let lookup = BulkLookup::within(keys, &schema, resources.budget.available() / 2)?;
     let parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
-    progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
     let next = std::sync::atomic::AtomicU64::new(0);
-    let read = parallel::fold(
-        parts,
-        resources.threads,
-        || (),
-        |(), _, batch| {
-            let Batch::Edges(edges) = batch else { return Ok(()) };
-            progress.advance(edges.rows as u64)?;
-            for end in ends(&edges)? {
-                let tags = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(end)]);
-                let tags = tags.map_err(|error| Error::malformed(error.to_string()))?;
-                let sequence = next.fetch_add(end.len() as u64, std::sync::atomic::Ordering::Relaxed);
-                lookup.add_probes(end.as_ref(), &tags, sequence)?;
-            }
-            Ok(())
-        },
-    );
-    progress.end();
-    read?;
+    let pass = Pass::new(parts, "ends", resources.threads, progress);
+    pass.fold(Default::default, |(), _, batch| {
+        let Batch::Edges(edges) = batch else { return Ok(()) };
+        for end in ends(&edges)? {
+            let tags = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(end)]);
+            let tags = tags.map_err(|error| Error::malformed(error.to_string()))?;
+            let sequence = next.fetch_add(end.len() as u64, std::sync::atomic::Ordering::Relaxed);
+            lookup.add_probes(end.as_ref(), &tags, sequence)?;
+        }
+        Ok(())
+    })?;
     let answers = lookup.finish()?;
     let (mut stream, mut ids) = (answers.stream()?, Ids::default());
     while let Some(batch) = stream.next_batch()? {

@@ -46,7 +46,7 @@ fn has_scheme(iri: &str) -> bool {
 }
 
 /// Whether a text is an absolute IRI, judging by scheme and characters.
-fn is_iri(text: &str) -> bool {
+pub(super) fn is_iri(text: &str) -> bool {
     let scheme = text.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
@@ -210,17 +210,68 @@ impl IriMap {
     }
 }
 
-/// A map for one graph: IRIs below the base, and those of the vocabulary.
+/// IRIs that take the place of others, in one direction.
 #[derive(Debug, Clone, Default)]
-pub struct Vocabulary {
-    /// How IRIs of nodes begin, below the base and in the vocabulary, by type.
+struct Terms {
+    /// How IRIs of nodes begin, and how they begin instead.
     keys: Vec<(String, String)>,
     classes: HashMap<String, String>,
     predicates: HashMap<String, String>,
-    /// By the beginning of IRIs of nodes, or by relation.
+    /// Predicates of the nodes whose IRIs begin like this, or of the edges of this relation.
     qualified: HashMap<(String, String), String>,
-    classes_back: HashMap<String, String>,
-    predicates_back: HashMap<String, String>,
+}
+
+impl Terms {
+    /// The other IRI of a node, if it has one.
+    fn node(&self, iri: &str) -> Option<String> {
+        self.keys.iter().find_map(|(from, to)| Some(format!("{to}{}", iri.strip_prefix(from.as_str())?)))
+    }
+
+    /// The other IRI of a predicate, if it has one. `of` is the type or relation of the subject.
+    fn predicate(&self, iri: &str, of: &str) -> Option<&str> {
+        let qualified = match self.qualified.is_empty() {
+            true => None,
+            false => self.qualified.get(&(of.to_owned(), iri.to_owned())),
+        };
+        qualified.or_else(|| self.predicates.get(iri)).map(String::as_str)
+    }
+
+    /// The other form of a triple term.
+    fn triple(&self, [from, relation, to]: [&str; 3]) -> String {
+        let node = |iri: &str| self.node(iri).unwrap_or_else(|| iri.to_owned());
+        let relation = self.predicates.get(relation).map_or(relation, String::as_str);
+        let mut triple = String::new();
+        term::push_triple(&mut triple, &node(from), relation, &node(to));
+        triple
+    }
+
+    /// Passes on a quad with the other IRIs. `of` is the type or relation that its subject has.
+    fn quad(&self, quad: Quad<'_>, of: &str, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        let subject = self.node(quad.subject);
+        let object = match quad.object {
+            Object::Term(object) if quad.predicate == RDF_REIFIES => {
+                term::resources(object).map(|triple| self.triple(triple))
+            }
+            Object::Term(object) if quad.predicate == RDF_TYPE => self.classes.get(object).cloned(),
+            Object::Term(object) => self.node(object),
+            Object::Literal { .. } => None,
+        };
+        take(Quad {
+            subject: subject.as_deref().unwrap_or(quad.subject),
+            predicate: self.predicate(quad.predicate, of).unwrap_or(quad.predicate),
+            object: object.as_deref().map_or(quad.object, Object::Term),
+            graph: quad.graph,
+        })
+    }
+}
+
+/// A map for one graph, between IRIs below the base and those of the vocabulary.
+#[derive(Debug, Clone, Default)]
+pub struct Vocabulary {
+    /// From IRIs below the base.
+    there: Terms,
+    /// To IRIs below the base.
+    back: Terms,
 }
 
 impl Vocabulary {
@@ -234,7 +285,6 @@ impl Vocabulary {
             push_encoded(&mut iri, name);
             iri
         };
-        let mut own = Vocabulary::default();
         let all =
             map.types.values().chain(map.properties.values()).chain(map.relations.values()).chain(map.keys.values());
         for iri in all {
@@ -243,79 +293,42 @@ impl Vocabulary {
                     .hint("--base urn:x-isomorph:    begin them differently"));
             }
         }
+        let Vocabulary { mut there, mut back } = Vocabulary::default();
         for (ty, start) in &map.keys {
-            own.keys.push((below(ty) + "/", start.clone()));
+            let own = below(ty) + "/";
+            there.keys.push((own.clone(), start.clone()));
+            back.keys.push((start.clone(), own));
         }
         for (name, iri) in &map.types {
-            own.classes.insert(below(name), iri.clone());
-            own.classes_back.insert(iri.clone(), below(name));
+            there.classes.insert(below(name), iri.clone());
+            back.classes.insert(iri.clone(), below(name));
         }
+        // A name with a dot may be that of a property, too.
+        let is_type = |ty: &str| {
+            graph.nodes.iter().any(|own| own.name == ty)
+                || graph.edges.iter().any(|own| own.relation.fixed() == Some(ty))
+        };
         for (name, iri) in &map.relations {
-            own.predicates.insert(below(name), iri.clone());
-            own.predicates_back.insert(iri.clone(), below(name));
+            there.predicates.insert(below(name), iri.clone());
+            back.predicates.insert(iri.clone(), below(name));
         }
         for (name, iri) in &map.properties {
-            // A name with a dot may be that of a property, too.
-            let is_type = |ty: &str| {
-                graph.nodes.iter().any(|own| own.name == ty)
-                    || graph.edges.iter().any(|own| own.relation.fixed() == Some(ty))
+            let (of, name) = match name.split_once('.') {
+                Some((ty, name)) if is_type(ty) => (Some(ty), name),
+                _ => (None, name.as_str()),
             };
-            match name.split_once('.').filter(|(ty, _)| is_type(ty)) {
-                Some((ty, name)) => {
-                    own.qualified.insert((below(ty), below(name)), iri.clone());
-                    own.predicates_back.insert(iri.clone(), below(name));
-                }
-                None => {
-                    own.predicates.insert(below(name), iri.clone());
-                    own.predicates_back.insert(iri.clone(), below(name));
-                }
-            }
+            match of {
+                Some(ty) => there.qualified.insert((below(ty), below(name)), iri.clone()),
+                None => there.predicates.insert(below(name), iri.clone()),
+            };
+            back.predicates.insert(iri.clone(), below(name));
         }
-        Ok(own)
-    }
-
-    /// The IRI of a node in the vocabulary, if it has one.
-    fn node(&self, iri: &str) -> Option<String> {
-        self.keys.iter().find_map(|(own, start)| Some(format!("{start}{}", iri.strip_prefix(own.as_str())?)))
+        Ok(Vocabulary { there, back })
     }
 
     /// Whether an IRI is that of a class or a predicate.
     fn is_term(&self, iri: &str) -> bool {
-        self.classes_back.contains_key(iri) || self.predicates_back.contains_key(iri)
-    }
-
-    fn node_back(&self, iri: &str) -> Option<String> {
-        self.keys.iter().find_map(|(own, start)| Some(format!("{own}{}", iri.strip_prefix(start.as_str())?)))
-    }
-
-    /// Passes on a quad with IRIs of the vocabulary. `of` is the type or relation that its subject has.
-    fn quad(&self, quad: &Quad<'_>, of: &str, take: &mut dyn FnMut(&Quad<'_>) -> Result<()>) -> Result<()> {
-        let subject = self.node(quad.subject);
-        let own = (of.to_owned(), quad.predicate.to_owned());
-        let predicate = self.qualified.get(&own).or_else(|| self.predicates.get(quad.predicate));
-        let object = match quad.object {
-            Object::Term(object) if quad.predicate == RDF_REIFIES => {
-                term::resources(object).map(|[from, relation, to]| {
-                    let mut triple = String::new();
-                    let (from, to) = (
-                        self.node(from).unwrap_or_else(|| from.to_owned()),
-                        self.node(to).unwrap_or_else(|| to.to_owned()),
-                    );
-                    let relation = self.predicates.get(relation).map_or(relation, String::as_str);
-                    term::push_triple(&mut triple, &from, relation, &to);
-                    triple
-                })
-            }
-            Object::Term(object) if quad.predicate == RDF_TYPE => self.classes.get(object).cloned(),
-            Object::Term(object) => self.node(object),
-            Object::Literal { .. } => None,
-        };
-        take(&Quad {
-            subject: subject.as_deref().unwrap_or(quad.subject),
-            predicate: predicate.map_or(quad.predicate, String::as_str),
-            object: object.as_deref().map_or(quad.object, Object::Term),
-            graph: quad.graph,
-        })
+        self.back.classes.contains_key(iri) || self.back.predicates.contains_key(iri)
     }
 
     /// Passes on a quad with IRIs below the base.
@@ -323,31 +336,7 @@ impl Vocabulary {
     /// # Errors
     /// Returns the errors of `take`.
     pub(super) fn back(&self, quad: Quad<'_>, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
-        let subject = self.node_back(quad.subject);
-        let predicate = self.predicates_back.get(quad.predicate);
-        let object = match quad.object {
-            Object::Term(object) if quad.predicate == RDF_REIFIES => {
-                term::resources(object).map(|[from, relation, to]| {
-                    let mut triple = String::new();
-                    let (from, to) = (
-                        self.node_back(from).unwrap_or_else(|| from.to_owned()),
-                        self.node_back(to).unwrap_or_else(|| to.to_owned()),
-                    );
-                    let relation = self.predicates_back.get(relation).map_or(relation, String::as_str);
-                    term::push_triple(&mut triple, &from, relation, &to);
-                    triple
-                })
-            }
-            Object::Term(object) if quad.predicate == RDF_TYPE => self.classes_back.get(object).cloned(),
-            Object::Term(object) => self.node_back(object),
-            Object::Literal { .. } => None,
-        };
-        take(Quad {
-            subject: subject.as_deref().unwrap_or(quad.subject),
-            predicate: predicate.map_or(quad.predicate, String::as_str),
-            object: object.as_deref().map_or(quad.object, Object::Term),
-            graph: quad.graph,
-        })
+        self.back.quad(quad, "", take)
     }
 }
 
@@ -383,15 +372,15 @@ impl QuadSink for InVocabulary<'_> {
             false => quad.subject.rsplit_once('/').map_or("", |(of, _)| of),
         };
         let InVocabulary { inner, vocabulary, .. } = self;
-        if vocabulary.node_back(quad.subject).is_some() {
+        if vocabulary.back.node(quad.subject).is_some() {
             let what = format!("{} begins like the IRIs of another type", quad.subject);
             return Err(Error::new(Kind::WouldLose, what).at(Place::field("subject")));
         }
-        if let Some(iri) = vocabulary.node(quad.subject).filter(|iri| vocabulary.is_term(iri)) {
+        if let Some(iri) = vocabulary.there.node(quad.subject).filter(|iri| vocabulary.is_term(iri)) {
             let what = format!("{iri} would be a node, and a class or predicate of the vocabulary");
             return Err(Error::new(Kind::WouldLose, what).at(Place::field("subject")));
         }
-        vocabulary.quad(quad, of, &mut |quad| inner.quad(quad))
+        vocabulary.there.quad(*quad, of, &mut |quad| inner.quad(&quad))
     }
 
     fn finish(self: Box<Self>, advance: &dyn Fn(u64) -> Result<()>) -> Result<Written> {

@@ -2,13 +2,13 @@
 //!
 //! Property graphs have two shapes. The *typed* shape (GraphAr) has node types, edge types and typed columns. The
 //! *bundled* shape (NOCK) has one table of nodes and one of edges; names, labels and relations identify the types, and
-//! properties are in JSON bags. A [`Bundling`] relates a typed and a bundled graph; [`Bundled`] shows a typed source as
-//! its bundled graph, [`Shredded`] a bundled source as its typed graph. All formats share the code that merges several
-//! types into one table and splits one into types ([`merge`], [`split`]); the record determines the columns.
+//! properties are in JSON bags. A [`Bundling`] relates a typed and a bundled graph. For typed graphs with one node type
+//! and one edge type (annnet), a [`Fusion`] makes one type of several; for edges that name their relations (DeepGNN), a
+//! [`Relating`] makes edge types of the relations. These three are one operation: each is a [`Layout`] of types in one
+//! table of nodes and one of edges, which [`Merged`] and [`Divided`] carry out in either direction.
 //!
-//! For typed graphs with one node type and one edge type (annnet), a [`Fusion`] makes one type of several. For edges
-//! that name their relations (DeepGNN), a [`Relating`] makes edge types of the relations, a [`Completion`] adds nodes
-//! for ends without one, and a [`Parting`] makes node types of a property or of labels. A [`Fitting`] maps names and
+//! A [`Completion`] adds nodes for ends of edges without one, and a [`Parting`] makes node types of a property or of
+//! labels. A [`Fitting`] maps names and
 //! types of a graph to the nearest ones of a format. A [`Lifting`] writes a graph as RDF, a [`Gathering`] makes nodes
 //! with properties from RDF. Within one shape the graph is unchanged; [`declared`] restores what its files do not
 //! declare.
@@ -24,9 +24,9 @@ mod implied_ends;
 mod iri_map;
 mod json_in;
 pub(crate) mod json_out;
-mod merge;
 mod names;
 mod numbered;
+mod one_table;
 mod one_type;
 mod projection;
 mod property_bags;
@@ -34,10 +34,8 @@ mod rdf_as_nodes;
 mod redeclared;
 mod reify;
 mod relation_types;
-mod split;
 mod subjects;
 mod surveyed;
-mod typed;
 mod types_by_label;
 mod view;
 mod without_row_counts;
@@ -49,7 +47,7 @@ use isomorph_model::{Graph, KeyKind, Property, Source};
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use arrays::{as_type, malformed};
+pub(crate) use arrays::{as_type, label_lists, labels_of, malformed, relations_of};
 pub(crate) use coerce::has_large_keys;
 pub use coerce::{Allowed, Fitting};
 pub use declare::{declared, says_itself};
@@ -60,15 +58,14 @@ pub use implied_ends::{Completed, Completion};
 pub use iri_map::{InVocabulary, IriMap, Vocabulary};
 pub use names::Names;
 pub use numbered::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
-pub use one_type::{Fused, Fusing, Fusion, Unfused};
+pub use one_table::{CARRY_FITS, Divided, EdgeSlots, Layout, Merged, NodeSlots, Slot};
+pub use one_type::{Fusing, Fusion};
 pub use projection::{Projected, Projection};
-pub use property_bags::{Bundled, Bundling, EdgeSlots, NodeSlots, Shredded, Slot};
-pub(crate) use property_bags::{label_lists, labels_of, relations_of};
+pub use property_bags::Bundling;
 pub use rdf_as_nodes::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
 pub use redeclared::Redeclared;
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
-pub use relation_types::{Related, Relating, Unrelated};
-pub use split::CARRY_FITS;
+pub use relation_types::Relating;
 pub use surveyed::NameRules;
 pub use types_by_label::{By, Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
 pub(crate) use view::{edges_as, properties_of};
@@ -244,19 +241,19 @@ impl Step {
     /// If the source does not fit the step.
     pub(crate) fn apply(&self, source: Arc<dyn Source>, budget: &Budget) -> Result<Arc<dyn Source>> {
         Ok(match self {
-            Step::Bundle(bundling) => Arc::new(Bundled::new(source, bundling)?),
-            Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
+            Step::Bundle(record) => Arc::new(Merged::of(source, record.layout())?),
+            Step::Shred(record) => Arc::new(Divided::of(source, record.layout())?),
             Step::Reify(record) => Arc::new(Reified::new(source, record, budget)?),
             Step::Restore(record) => Arc::new(Restored::new(source, record)?),
-            Step::Relate(record) => Arc::new(Related::new(source, record)?),
-            Step::Unrelate(record) => Arc::new(Unrelated::new(source, record)?),
+            Step::Relate(record) => Arc::new(Divided::of(declared(source, &record.single)?, record.layout())?),
+            Step::Unrelate(record) => Arc::new(Merged::of(source, record.layout())?),
             Step::Part(record) => Arc::new(Parted::new(source, record)?),
             Step::Unpart(record) => Arc::new(Unparted::new(source, record)?),
             Step::Complete(record) => Arc::new(Completed::new(source, record)?),
             Step::Fit(record) => Arc::new(Redeclared::fitted(source, record)?),
             Step::Unfit(record) => Arc::new(Redeclared::original(source, record)?),
-            Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
-            Step::Split(record) => Arc::new(Unfused::new(source, record)?),
+            Step::Fuse(record) => Arc::new(Merged::of(source, record.layout())?),
+            Step::Split(record) => Arc::new(Divided::of(source, record.layout())?),
             Step::Unnumber(record) => Arc::new(Unnumbered::new(source, record, budget)?),
             Step::Gather(record) => Arc::new(Gathered::new(source, record, budget)),
             Step::Scatter(record) => Arc::new(Scattered::new(source, record, budget)?),

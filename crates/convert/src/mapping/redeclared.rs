@@ -14,9 +14,8 @@ use isomorph_model::{
 };
 
 use super::coerce::{Fitting, Way};
-use super::split::CARRY_FITS;
 use super::view::{Asked, alike, columns_alone, edges_as, positions, properties_of, with_filters};
-use super::{declared, forward};
+use super::{CARRY_FITS, declared, forward};
 
 /// Shows the tables of a source with other declarations.
 pub struct Redeclared {

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arrow_limits::halves;
 use crate::mapping::arrays::malformed;
-use crate::parallel;
+use crate::parallel::Pass;
 
 /// Rows that are passed to the sort at once.
 const TOGETHER: usize = 1 << 15;
@@ -98,20 +98,16 @@ impl Subjects {
         see: impl Fn(&mut W, &mut Rows<'_>, Batch) -> Result<()> + Sync,
     ) -> Result<(Subjects, Vec<W>)> {
         let sorter = SubjectSorter::new(resources, resources.budget.available() / 2)?;
-        progress.begin("resources", parts.iter().map(|part| part.rows()).sum());
-        let read = parallel::fold(
-            parts,
-            resources.threads,
+        let pass = Pass::new(parts, "resources", resources.threads, progress);
+        let read = pass.fold(
             || (sorter.rows(), new()),
             |(rows, state), part, batch| {
-                progress.advance(batch.rows() as u64)?;
                 rows.of_part(part);
                 see(state, rows, batch)
             },
-        );
-        progress.end();
+        )?;
         let mut states = Vec::new();
-        for (mut rows, state) in read? {
+        for (mut rows, state) in read {
             rows.flush()?;
             states.push(state);
         }

@@ -8,8 +8,8 @@ use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, Ends, Graph, Narrowing, NodeId, NodeType, Part, Property, Relations, Side,
-    Source, Tables, Take, ValueKind, part,
+    About, Batch, Columns, EdgeBatch, EdgeType, Ends, Graph, Narrowing, NodeId, NodeType, Part, Property, Relations,
+    Side, Source, Tables, Take, ValueKind, part,
 };
 
 use super::arrays::pick;
@@ -156,6 +156,11 @@ impl Rows {
         Rows { rows: numbers.len(), picked: (numbers.len() < all).then(|| UInt32Array::from(numbers)) }
     }
 
+    /// Those of `all` rows for which this is true.
+    pub fn that(all: usize, is: impl Fn(usize) -> bool) -> Self {
+        Rows::of_batch((0..all).filter(|row| is(*row)).map(narrow).collect(), all)
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows
@@ -226,6 +231,11 @@ impl Rows {
     pub fn of_flags(&self, flags: Option<&BooleanArray>) -> Result<Option<BooleanArray>> {
         flags.map(|flags| Ok(self.of(flags)?.as_boolean().clone())).transpose()
     }
+}
+
+/// The node type of the end of an edge at which a look-up starts.
+pub(super) fn near(edge: &EdgeType, side: Side) -> usize {
+    if side == Side::Out { edge.source } else { edge.target }
 }
 
 /// Groups the rows of a batch by type. There are `types` types; `type_of` returns the type of a row, or `None` for a row

@@ -11,7 +11,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Graph, NodeType, Request, Source, Tables};
 use isomorph_storage::Budget;
 
-use super::{Ids, Mapping, Shredded, Step, Unfused, Unnumbered};
+use super::{Divided, Ids, Layout, Mapping, Step, Unnumbered};
 use crate::parallel;
 
 /// Maximum number of runs that are remembered: more would take too much memory.
@@ -137,21 +137,17 @@ impl Mapping {
         threads: usize,
     ) -> Result<(Arc<dyn Source>, bool)> {
         let (mut source, mut alternate) = (source, false);
+        let mut divided = |source: Arc<dyn Source>, mut layout: Layout| -> Result<Arc<dyn Source>> {
+            forget(&mut layout.typed, Some(source.graph()));
+            let shown = Divided::of(source, layout)?.placed(threads)?;
+            alternate |= shown.alternate();
+            Ok(Arc::new(shown))
+        };
         for step in &self.steps {
             let mut step = step.clone();
             source = match &mut step {
-                Step::Shred(record) => {
-                    forget(&mut record.typed, Some(source.graph()));
-                    let shown = Shredded::new(source, record)?.placed(threads)?;
-                    alternate |= shown.alternate();
-                    Arc::new(shown)
-                }
-                Step::Split(record) => {
-                    forget(&mut record.typed, Some(source.graph()));
-                    let shown = Unfused::new(source, record)?.placed(threads)?;
-                    alternate |= shown.alternate();
-                    Arc::new(shown)
-                }
+                Step::Shred(record) => divided(source, record.layout())?,
+                Step::Split(record) => divided(source, record.layout())?,
                 Step::Unnumber(record) => {
                     let found = source.graph().node_rows();
                     record.typed.edges.iter_mut().for_each(|ty| ty.rows = None);
@@ -164,8 +160,6 @@ impl Mapping {
                 }
                 step => {
                     match step {
-                        Step::Bundle(record) => forget(&mut record.bundled, Some(source.graph())),
-                        Step::Fuse(record) => forget(&mut record.fused, Some(source.graph())),
                         Step::Gather(record) => forget(&mut record.bundled, None),
                         Step::Scatter(record) => forget(&mut record.rdf, None),
                         Step::Lower(record) => forget(&mut record.graph, None),

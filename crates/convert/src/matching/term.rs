@@ -204,13 +204,9 @@ impl Word {
 
     /// A language, with or without a direction.
     fn language(&self, behind: &str) -> Result<String> {
-        let tag = behind.trim_start_matches('@');
+        let tag = behind.strip_prefix('@').unwrap_or_default();
         let (language, direction) = tag.split_once("--").map_or((tag, None), |(tag, way)| (tag, Some(way)));
-        let mut subtags = language.split('-');
-        let first =
-            subtags.next().is_some_and(|first| !first.is_empty() && first.bytes().all(|b| b.is_ascii_alphabetic()));
-        let others = subtags.all(|one| !one.is_empty() && one.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-        if !behind.starts_with('@') || behind.starts_with("@@") || !first || !others {
+        if !isomorph_graphlake::is_language(language) {
             return Err(self.no_literal("its language is not a tag such as en or de-AT"));
         }
         if !matches!(direction, None | Some("ltr" | "rtl")) {

@@ -19,7 +19,7 @@ use arrow_array::{Array, UInt64Array};
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, EndForm, Ends, NodeBatch, Request, Sink, Source, Tables};
 
-use crate::parallel;
+use crate::parallel::{self, Pass};
 use crate::progress::Progress;
 pub(crate) use apart::{NodesApart, is_mixed};
 use ends::RowsByKey;
@@ -80,16 +80,12 @@ pub(crate) fn run_with_ids(
         match *delivery {
             Delivery::Nodes(ty) => {
                 let parts = source.scan(&Request::of(Tables::Nodes(ty)))?;
-                progress.begin("nodes", parts.iter().map(|part| part.rows()).sum());
                 let mut next = 0;
-                let brought = parallel::in_order(parts, resources.threads, Ok, |batch| {
+                Pass::new(parts, "nodes", resources.threads, progress).in_order(|batch| {
                     let nodes = nodes_of(batch, ty, &mut next)?;
-                    progress.advance(nodes.rows as u64)?;
                     rows.add(&nodes)?;
                     sink.write(number, Batch::Nodes(nodes))
-                });
-                progress.end();
-                brought?;
+                })?;
             }
             Delivery::Edges { ty, order } => match (order, source.end_form(ty)) {
                 (EdgeOrder::Any, EndForm::Rows) if !source.is_one_table(Tables::AllEdges) => {
@@ -99,13 +95,8 @@ pub(crate) fn run_with_ids(
             },
             Delivery::Rest => {
                 let parts = source.scan(&Request::of(Tables::Rest))?;
-                progress.begin("rest", parts.iter().map(|part| part.rows()).sum());
-                let brought = parallel::in_order(parts, resources.threads, Ok, |batch| {
-                    progress.advance(batch.rows() as u64)?;
-                    sink.write(number, batch)
-                });
-                progress.end();
-                brought?;
+                let pass = Pass::new(parts, "rest", resources.threads, progress);
+                pass.in_order(|batch| sink.write(number, batch))?;
             }
             Delivery::NodesWithOutEdges | Delivery::EdgesWithKeys(_) | Delivery::EdgesAsTheyCome(_) => {}
         }
@@ -143,16 +134,12 @@ fn edges_as_they_come(
     let ends = source.graph().edges.get(ty).map(|ty| (ty.source, ty.target));
     let (from, to) = ends.ok_or_else(|| Error::usage("no such edge type"))?;
     let parts = source.scan(&Request::of(Tables::Edges(ty)))?;
-    progress.begin("edges", parts.iter().map(|part| part.rows()).sum());
-    let brought = parallel::in_order(parts, resources.threads, Ok, |batch| {
+    Pass::new(parts, "edges", resources.threads, progress).in_order(|batch| {
         let Batch::Edges(edges) = batch else { return Ok(()) };
-        progress.advance(edges.rows as u64)?;
         rows.rows(from, &edges.source)?;
         rows.rows(to, &edges.target)?;
         sink.write(number, Batch::Edges(edges))
-    });
-    progress.end();
-    brought
+    })
 }
 
 /// The nodes of a batch, which must be of the announced type and follow the nodes before.
@@ -181,16 +168,12 @@ fn nodes_with_out_edges(
     let mut keys = KeysByRow::builder(graph, resources);
     for ty in 0..graph.nodes.len() {
         let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
-        progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
         let mut next = 0;
-        let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
+        Pass::new(parts, "keys", resources.threads, progress).in_order(|batch| {
             let nodes = nodes_of(batch, ty, &mut next)?;
-            progress.advance(nodes.rows as u64)?;
             rows.add(&nodes)?;
             keys.add(&nodes)
-        });
-        progress.end();
-        read?;
+        })?;
     }
     rows.finish()?;
     let keys = keys.finish()?;

@@ -8,7 +8,7 @@ use isomorph_tables::sort::{EdgeSorter, Sequence, SortOptions, SortedEdges};
 use super::bulk::BulkTypes;
 use super::ends::RowsByKey;
 use super::shares::shares;
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::progress::Progress;
 use crate::spilled_rows::{edge_batch, edge_record, edge_schema};
 use isomorph_storage::Resources;
@@ -141,9 +141,9 @@ pub(super) fn sort(
     };
     for (pass, tables) in requests.into_iter().enumerate() {
         let parts = source.scan(&Request::of(tables))?;
-        progress.begin("edges", parts.iter().map(|part| part.rows()).sum());
         let new = || (usize::MAX, 0u64);
-        let read = parallel::fold(parts, resources.threads, new, |(last, offset), part, batch| {
+        let edges = Pass::new(parts, "edges", resources.threads, progress);
+        edges.fold(new, |(last, offset), part, batch| {
             let Batch::Edges(edges) = batch else { return Ok(()) };
             if *last != part {
                 (*last, *offset) = (part, 0);
@@ -151,7 +151,6 @@ pub(super) fn sort(
             // Parallel edges keep the order of the source, whichever thread reads them.
             let sequence = ((pass as u64) << 56) | ((part as u64) << 36) | *offset;
             *offset += edges.rows as u64;
-            progress.advance(edges.rows as u64)?;
             let ty = graph.edges.get(edges.ty).ok_or_else(|| Error::usage("no such edge type"))?;
             let columns = columns(ty, &edges)?;
             if let Some(bulk) = bulk.iter().find(|bulk| bulk.types().contains(&edges.ty)) {
@@ -160,9 +159,7 @@ pub(super) fn sort(
             let from = rows.rows(ty.source, &edges.source)?;
             let to = rows.rows(ty.target, &edges.target)?;
             sorters.push(edges.ty, (from.values(), to.values()), columns.as_ref(), sequence)
-        });
-        progress.end();
-        read?;
+        })?;
     }
     let mut sorted: Vec<Option<Sorted>> = wanted.iter().map(|_| None).collect();
     sorters.finish(graph, &mut sorted)?;

@@ -2,14 +2,17 @@
 
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::faces::{POSITION, push_encoded};
-use isomorph_model::{Direction, EdgeType, Graph, KeyKind, LabelVocabulary, Property, ValueKind};
+use isomorph_model::{Direction, EdgeType, Graph, KeyKind, LabelVocabulary, ValueKind};
 use isomorph_rdf::Syntax;
 use isomorph_storage::Location;
 
 use crate::mapping::{EdgeProperties, Fitting, Lifting, Step};
-use crate::plan::lines::key_text;
+use crate::plan::lines::{key_text, push_names};
 use crate::plan::planner::Planner;
 use crate::plan::{Plan, PlanLine, edge_text};
+
+/// What precedes the names of properties in a plan.
+const LITERALS: &str = ", literals ";
 
 impl Planner<'_> {
     /// Plans to write nodes and edges as triples.
@@ -123,7 +126,8 @@ impl Plan {
         for ty in &graph.nodes {
             let key = key_text(&ty.key);
             let start = map.keys.get(&ty.name).cloned().unwrap_or_else(|| format!("{base}{}/", ty.name));
-            let text = format!("resources {start}{key}{}", literals(&ty.properties));
+            let mut text = format!("resources {start}{key}");
+            push_names(&mut text, LITERALS, &ty.properties);
             self.line(&ty.name, text);
         }
         for ty in &graph.edges {
@@ -134,7 +138,8 @@ impl Plan {
                 _ => "",
             };
             let predicate = map.relations.get(relation).cloned().unwrap_or_else(|| format!("{base}{relation}"));
-            let text = format!("triples {predicate}{reified}{}", literals(&ty.properties));
+            let mut text = format!("triples {predicate}{reified}");
+            push_names(&mut text, LITERALS, &ty.properties);
             self.line(edge_text(graph, ty), text);
         }
         for (table, name) in map.unused(graph) {
@@ -175,9 +180,4 @@ fn check(record: &Lifting, syntax: Syntax) -> Result<()> {
         })?;
     }
     Ok(())
-}
-
-fn literals(properties: &[Property]) -> String {
-    let names: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
-    if names.is_empty() { String::new() } else { format!(", literals {}", names.join(" ")) }
 }

@@ -55,10 +55,7 @@ impl Plan {
         for (kind, tables) in record.rich.groups.iter().zip(&record.groups) {
             let members = tables.memberships.iter().flatten().filter_map(|at| record.plain.edges.get(*at));
             let mut text = format!("nodes {}", node(tables.node));
-            let members: Vec<&str> = members.filter_map(|ty| ty.relation.fixed()).collect();
-            if !members.is_empty() {
-                text.push_str(&format!(", edges {}", members.join(" ")));
-            }
+            push_list(&mut text, ", edges ", members.filter_map(|ty| ty.relation.fixed()), " ");
             self.line(format!("groups {}", kind.kind), text);
         }
         for ((rich, plain), columns) in record.rich.edges.iter().zip(&record.plain.edges).zip(&record.edges) {
@@ -119,7 +116,7 @@ impl Plan {
             if let LabelVocabulary::Declared(labels) = &ty.labels {
                 text.push_str(&format!(", {}", counted(labels.len(), "label")));
             }
-            push_columns(&mut text, &ty.properties, &slots.properties);
+            push_columns(&mut text, &ty.properties);
             if slots.properties.contains(&Slot::Labels) {
                 text.push_str(" = the labels");
             }
@@ -130,7 +127,7 @@ impl Plan {
             if ty.direction == Direction::Undirected {
                 text.push_str(", undirected");
             }
-            push_columns(&mut text, &ty.properties, &slots.properties);
+            push_columns(&mut text, &ty.properties);
             match slots.properties.contains(&Slot::Relation) {
                 true => self.line("all rel_names", format!("{text} = rel_name")),
                 false => self.line(format!("rel_name {:?}", slots.relation), text),
@@ -169,30 +166,30 @@ pub(crate) fn edge_text(graph: &Graph, ty: &isomorph_model::EdgeType) -> String 
     }
 }
 
-fn push_members(text: &mut String, properties: &[Property], slots: &[Slot]) {
-    let members: Vec<&str> = properties
-        .iter()
-        .zip(slots)
-        .filter(|(_, slot)| matches!(slot, Slot::Member(_)))
-        .map(|(property, _)| property.name.as_str())
-        .collect();
-    if !members.is_empty() {
-        text.push_str(&format!(", props {}", members.join(" ")));
+/// Appends items after `what`; nothing if there are none.
+pub(super) fn push_list<T: AsRef<str>>(text: &mut String, what: &str, items: impl Iterator<Item = T>, between: &str) {
+    for (number, item) in items.enumerate() {
+        text.push_str(if number == 0 { what } else { between });
+        text.push_str(item.as_ref());
     }
 }
 
-fn push_columns(text: &mut String, properties: &[Property], slots: &[Slot]) {
-    let columns: Vec<String> = properties
-        .iter()
-        .zip(slots)
-        .map(|(property, _)| match property.kind {
-            ValueKind::Json | ValueKind::Bag => format!("{} json", property.name),
-            _ => format!("{} {}", property.name, type_name(&property.data_type)),
-        })
-        .collect();
-    if !columns.is_empty() {
-        text.push_str(&format!(", {}", columns.join(", ")));
-    }
+/// Appends the names of properties after `what`.
+pub(super) fn push_names<'a>(text: &mut String, what: &str, properties: impl IntoIterator<Item = &'a Property>) {
+    push_list(text, what, properties.into_iter().map(|property| &property.name), " ");
+}
+
+fn push_members(text: &mut String, properties: &[Property], slots: &[Slot]) {
+    let members = properties.iter().zip(slots).filter(|(_, slot)| matches!(slot, Slot::Member(_)));
+    push_names(text, ", props ", members.map(|(property, _)| property));
+}
+
+fn push_columns(text: &mut String, properties: &[Property]) {
+    let columns = properties.iter().map(|property| match property.kind {
+        ValueKind::Json | ValueKind::Bag => format!("{} json", property.name),
+        _ => format!("{} {}", property.name, type_name(&property.data_type)),
+    });
+    push_list(text, ", ", columns, ", ");
 }
 
 /// Whether a JSON value of this property shows its type.

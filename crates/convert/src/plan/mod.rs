@@ -21,6 +21,7 @@ pub(crate) mod unstorable_texts;
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use isomorph_error::{Error, Findings, Result};
 use isomorph_model::{Graph, Source};
@@ -28,7 +29,7 @@ use isomorph_storage::{Location, Resources};
 use serde::Serialize;
 
 use crate::digests::Digested;
-use crate::driver::Format;
+use crate::driver::{Format, Shape};
 use crate::ends_by_key::Keying;
 use crate::mapping::{Gathered, Mapping, Projected, Projection, Step};
 use crate::open::Opened;
@@ -179,7 +180,23 @@ impl Plan {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Plan> {
-        Planner::plan(opened, destination, options, resources, progress)
+        let started = Instant::now();
+        let to = target_format(opened, destination, options)?;
+        if let Some(shortcut) = to.shortcut(opened, &options.write) {
+            return shortcut.plan(destination, options, started);
+        }
+        opened.graph.prepare(resources.threads, progress)?;
+        let graph = opened.graph.graph().clone();
+        let plan = Plan::known(opened.format_of_graph(), to, Mapping::default(), graph);
+        let mut planner = Planner { opened, destination, options, resources, progress, plan };
+        planner.choose()?;
+        let mut plan = planner.plan;
+        plan.passes.extend(match to.shape() {
+            Shape::Typed | Shape::Triples => ["nodes", "edges"],
+            Shape::Bundled => ["keys", "nodes and edges"],
+        });
+        plan.seconds = started.elapsed().as_secs_f64();
+        Ok(plan)
     }
 
     /// The plan of writing a graph by a known mapping, as `target`.

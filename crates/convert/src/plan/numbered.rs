@@ -1,9 +1,10 @@
 //! Plans for formats that identify types and values by numbers.
 
 use isomorph_error::Result;
-use isomorph_model::{Direction, Graph, Property};
+use isomorph_model::{Direction, Graph, Property, Tables};
 
-use crate::mapping::{Fitting, Ids, Numbering, Step};
+use crate::mapping::{Fitting, Ids, Numbering, Step, properties_of};
+use crate::plan::lines::push_list;
 use crate::plan::planner::Planner;
 use crate::plan::{Plan, edge_text};
 
@@ -36,13 +37,9 @@ impl Planner<'_> {
 impl Plan {
     pub(super) fn describe_numbering(&mut self, record: &Numbering) {
         let typed = &record.typed;
-        let id = |of_nodes: bool, at: usize| -> String {
-            let numbered = &record.numbered;
-            let properties = match of_nodes {
-                true => numbered.nodes.first().map(|ty| &ty.properties),
-                false => numbered.edges.first().map(|ty| &ty.properties),
-            };
-            properties.and_then(|all| all.get(at)).map(|feature| feature.name.clone()).unwrap_or_default()
+        let id = |of_nodes: bool, at: usize| -> &str {
+            let tables = if of_nodes { Tables::Nodes(0) } else { Tables::Edges(0) };
+            properties_of(&record.numbered, tables).get(at).map_or("", |feature| &feature.name)
         };
         for (number, (ty, own)) in typed.nodes.iter().zip(&record.nodes).enumerate() {
             let key = ty.key.name.as_deref().unwrap_or("key");
@@ -51,12 +48,13 @@ impl Plan {
                 Ids::Rows if own.base == 0 => format!("type {number}, id = row"),
                 Ids::Rows => format!("type {number}, id = {} + row", own.base),
             };
-            let mut features: Vec<String> = own.key.iter().map(|at| format!("{} {key}", id(true, *at))).collect();
-            features
-                .extend(named(&ty.properties, &own.properties).map(|(name, at)| format!("{} {name}", id(true, at))));
-            features.extend(own.labels.iter().map(|at| format!("{} the labels", id(true, *at))));
-            features.extend(own.row.iter().map(|at| format!("{} the row", id(true, *at))));
-            push_features(&mut text, &features);
+            let features = own.key.iter().map(|at| (key, *at)).chain(named(&ty.properties, &own.properties));
+            let features = features.chain(own.labels.iter().map(|at| ("the labels", *at)));
+            let features = features.chain(own.row.iter().map(|at| ("the row", *at)));
+            push_features(
+                &mut text,
+                &features.map(|(what, at)| format!("{} {what}", id(true, at))).collect::<Vec<_>>(),
+            );
             self.line(&ty.name, text);
         }
         for (ty, own) in typed.edges.iter().zip(&record.edges) {
@@ -69,10 +67,12 @@ impl Plan {
             } else if own.directed.is_some() {
                 text.push_str(", without a direction in both");
             }
-            let mut features: Vec<String> =
-                named(&ty.properties, &own.properties).map(|(name, at)| format!("{} {name}", id(false, at))).collect();
-            features.extend(own.mirror.iter().map(|at| format!("{} marks the second", id(false, *at))));
-            push_features(&mut text, &features);
+            let features = named(&ty.properties, &own.properties);
+            let features = features.chain(own.mirror.iter().map(|at| ("marks the second", *at)));
+            push_features(
+                &mut text,
+                &features.map(|(what, at)| format!("{} {what}", id(false, at))).collect::<Vec<_>>(),
+            );
             self.line(edge_text(typed, ty), text);
         }
         for (at, (what, of_nodes)) in [("nodes", true), ("edges", false)].into_iter().enumerate() {
@@ -91,9 +91,6 @@ fn named<'a>(properties: &'a [Property], places: &'a [usize]) -> impl Iterator<I
 }
 
 fn push_features(text: &mut String, features: &[String]) {
-    match features {
-        [] => {}
-        [only] => text.push_str(&format!(", feature {only}")),
-        several => text.push_str(&format!(", features {}", several.join(", "))),
-    }
+    let what = if features.len() == 1 { ", feature " } else { ", features " };
+    push_list(text, what, features.iter(), ", ");
 }

@@ -3,7 +3,7 @@
 use isomorph_model::{Direction, KeyKind, LabelVocabulary, Property, Tables};
 
 use crate::mapping::{Fusing, Fusion, properties_of};
-use crate::plan::lines::key_text;
+use crate::plan::lines::{key_text, push_names};
 use crate::plan::{Plan, counted, edge_text};
 
 impl Plan {
@@ -19,7 +19,7 @@ impl Plan {
             if let Some(attribute) = name(of_nodes, record.node_type) {
                 text.push_str(&format!(", {attribute} = {}", ty.name));
             }
-            push_attributes(&mut text, own.properties.iter().filter_map(|at| of_nodes.get(*at)));
+            push_names(&mut text, ", ", own.properties.iter().filter_map(|at| of_nodes.get(*at)));
             if ty.labels != LabelVocabulary::None
                 && let Some(attribute) = name(of_nodes, record.labels)
             {
@@ -35,7 +35,7 @@ impl Plan {
             if ty.direction == Direction::Undirected {
                 text.push_str(", directed = false");
             }
-            push_attributes(&mut text, own.iter().filter_map(|at| of_edges.get(*at)));
+            push_names(&mut text, ", ", own.iter().filter_map(|at| of_edges.get(*at)));
             self.line(edge_text(typed, ty), text);
         }
         if !typed.edges.is_empty() && record.fusing == Fusing::Annnet {
@@ -45,12 +45,5 @@ impl Plan {
         let keys = typed.nodes.iter().filter(|ty| ty.key.kind != KeyKind::Utf8).count();
         let keys = (keys > 0).then(|| format!("{} whose keys are not text", counted(keys, "node type")));
         self.carry_schema(typed, "", keys);
-    }
-}
-
-fn push_attributes<'a>(text: &mut String, attributes: impl Iterator<Item = &'a Property>) {
-    for (number, property) in attributes.enumerate() {
-        text.push_str(if number == 0 { ", " } else { " " });
-        text.push_str(&property.name);
     }
 }

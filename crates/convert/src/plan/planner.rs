@@ -1,17 +1,16 @@
 //! Chooses how a graph is converted.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::capability::Directions;
 use isomorph_model::{Graph, KeyKind, Source};
 use isomorph_storage::{Location, Resources};
 
-use super::{Plan, PlanLine, Preparation, counted, survey, target_format};
+use super::{Plan, PlanLine, Preparation, counted, survey};
 use crate::driver::{Format, Shape};
 use crate::ends_by_key::Keying;
-use crate::mapping::{Bundling, Fusing, Fusion, Mapping, Projection, Reification, Step, has_large_keys};
+use crate::mapping::{Bundling, Fusing, Fusion, Projection, Reification, Step, has_large_keys};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, RdfMode, graph_name};
 use crate::progress::Progress;
@@ -26,38 +25,12 @@ pub(super) struct Planner<'a> {
     pub plan: Plan,
 }
 
-impl<'a> Planner<'a> {
-    /// The plan of a graph as it is shown.
+impl Planner<'_> {
+    /// Chooses every step.
     ///
     /// # Errors
-    /// If the target is unknown or cannot hold the graph, or the survey finds the source invalid.
-    pub fn plan(
-        opened: &'a Opened,
-        destination: &'a Location,
-        options: &'a ConvertOptions,
-        resources: &'a Resources,
-        progress: &'a dyn Progress,
-    ) -> Result<Plan> {
-        let started = Instant::now();
-        let to = target_format(opened, destination, options)?;
-        if let Some(shortcut) = to.shortcut(opened, &options.write) {
-            return shortcut.plan(destination, options, started);
-        }
-        opened.graph.prepare(resources.threads, progress)?;
-        let graph = opened.graph.graph().clone();
-        let plan = Plan::known(opened.format_of_graph(), to, Mapping::default(), graph);
-        let mut planner = Planner { opened, destination, options, resources, progress, plan };
-        planner.choose()?;
-        let mut plan = planner.plan;
-        plan.passes.extend(match to.shape() {
-            Shape::Typed | Shape::Triples => ["nodes", "edges"],
-            Shape::Bundled => ["keys", "nodes and edges"],
-        });
-        plan.seconds = started.elapsed().as_secs_f64();
-        Ok(plan)
-    }
-
-    fn choose(&mut self) -> Result<()> {
+    /// If the target cannot hold the graph, or the survey finds the source invalid.
+    pub fn choose(&mut self) -> Result<()> {
         let Planner { opened, destination, options, resources, progress, .. } = *self;
         let (from, to) = (self.plan.from, self.plan.to);
         let graph = opened.graph.graph();

@@ -6,7 +6,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Graph, Source};
 
 use crate::driver::Shape;
-use crate::mapping::{Bundling, By, Completed, Completion, Labels, Parting, Relating, Shredded, Step, TypesFrom};
+use crate::mapping::{Bundling, By, Completed, Completion, Divided, Labels, Parting, Relating, Step, TypesFrom};
 use crate::options::RdfMode;
 use crate::plan::lines::ONE_TABLE;
 use crate::plan::planner::Planner;
@@ -93,7 +93,7 @@ impl Planner<'_> {
             return Ok(typed);
         };
         let labels = Labels::of(&bundling, how, &self.plan.to.name_rules())?;
-        let shown = Shredded::new(Arc::clone(bundled), &bundling)?;
+        let shown = Divided::of(Arc::clone(bundled), bundling.layout())?;
         let record = Parting::of_labels(&shown, &labels, resources, progress)?;
         let typed = record.typed.clone();
         // Shown with the step that follows.

@@ -7,7 +7,7 @@ use isomorph_storage::Resources;
 use crate::digests::Digested;
 use crate::open::Opened;
 use crate::options::Typing;
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::progress::Progress;
 use crate::running::{Running, State};
 use crate::survey::Survey;
@@ -28,19 +28,13 @@ pub(crate) fn survey(
     let mut survey = Survey::new(typing);
     for tables in passes {
         let parts = source.scan(&Request::of(*tables))?;
-        progress.begin("survey", parts.iter().map(|part| part.rows()).sum());
-        let states = parallel::fold(
-            parts,
-            resources.threads,
-            || (Survey::new(typing), State::default()),
-            |(survey, state), _, batch| {
-                progress.advance(batch.rows() as u64)?;
-                survey.see(graph, &batch)?;
-                running.add(state, &batch)
-            },
-        );
-        progress.end();
-        for (found, state) in states? {
+        let pass = Pass::new(parts, "survey", resources.threads, progress);
+        let new = || (Survey::new(typing), State::default());
+        let states = pass.fold(new, |(survey, state), _, batch| {
+            survey.see(graph, &batch)?;
+            running.add(state, &batch)
+        })?;
+        for (found, state) in states {
             survey.merge(found);
             running.merge(state);
         }

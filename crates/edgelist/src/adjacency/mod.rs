@@ -6,7 +6,7 @@ mod write;
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::Direction;
-use isomorph_storage::{Location, Scratch};
+use isomorph_storage::Scratch;
 use isomorph_tables::PackedFile;
 
 use crate::OpenOptions;
@@ -113,13 +113,7 @@ fn stated(notation: Notation, begin: &[u8]) -> (Option<bool>, bool) {
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or is invalid.
-pub(crate) fn open(
-    location: &Location,
-    notation: Notation,
-    options: &OpenOptions,
-    scratch: &Scratch,
-) -> Result<Listing> {
-    let file = PackedFile::open(location)?;
+pub(crate) fn open(file: PackedFile, notation: Notation, options: &OpenOptions, scratch: &Scratch) -> Result<Listing> {
     let (begin, _) = beginning(&file)?;
     let (said, stands_once) = stated(notation, &begin);
     let grammar = grammar(notation);

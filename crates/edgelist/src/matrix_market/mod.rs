@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_model::Direction;
-use isomorph_storage::{Location, Scratch};
+use isomorph_storage::Scratch;
 use isomorph_tables::PackedFile;
 
 use crate::OpenOptions;
@@ -245,8 +245,7 @@ pub(crate) fn short(word: &str) -> String {
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or is invalid.
-pub(crate) fn open(location: &Location, options: &OpenOptions, scratch: &Scratch) -> Result<Listing> {
-    let file = PackedFile::open(location)?;
+pub(crate) fn open(file: PackedFile, options: &OpenOptions, scratch: &Scratch) -> Result<Listing> {
     let matrix = Matrix::open(&file)?;
     let mut findings = Findings::keeping(8);
     let wanted = Wanted {

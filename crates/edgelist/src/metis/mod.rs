@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::Direction;
-use isomorph_storage::{Location, Scratch};
+use isomorph_storage::Scratch;
 use isomorph_tables::PackedFile;
 
 use crate::OpenOptions;
@@ -199,8 +199,7 @@ impl Grammar for Metis {
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or is invalid.
-pub(crate) fn open(location: &Location, options: &OpenOptions, scratch: &Scratch) -> Result<Listing> {
-    let file = PackedFile::open(location)?;
+pub(crate) fn open(file: PackedFile, options: &OpenOptions, scratch: &Scratch) -> Result<Listing> {
     let (begin, _) = beginning(&file)?;
     let metis = Metis::of(&begin).map_err(|(line, message)| {
         Error::broken(&rules::HEADER, message).at(Place::file(file.blob.name()).line(line))

@@ -2,7 +2,7 @@
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::Direction;
-use isomorph_storage::{Location, Scratch};
+use isomorph_storage::Scratch;
 use isomorph_tables::PackedFile;
 
 use super::{Pajek, content, rules, section};
@@ -48,8 +48,7 @@ fn head(begin: &[u8]) -> std::result::Result<Pajek, (u64, String)> {
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or is invalid.
-pub(crate) fn open(location: &Location, options: &OpenOptions, scratch: &Scratch) -> Result<Listing> {
-    let file = PackedFile::open(location)?;
+pub(crate) fn open(file: PackedFile, options: &OpenOptions, scratch: &Scratch) -> Result<Listing> {
     let (begin, _) = beginning(&file)?;
     let mut pajek = head(&begin).map_err(|(line, message)| {
         Error::broken(&rules::SECTION, message).at(Place::file(file.blob.name()).line(line))

@@ -42,23 +42,21 @@ pub(in crate::mapping) enum Way {
 impl Way {
     /// From a property of the graph to its form in the format.
     pub fn there(from: &Property, to: &Property) -> Way {
-        let plain = has_plain(&from.kind);
-        if plain && is_text(&to.data_type) && !is_text(&normal(&from.data_type)) && from.data_type != DataType::Null {
-            let normal = normal_of(from);
-            return then(Way::between(&from.data_type, &normal.data_type), Way::Write(normal));
+        if !is_written(from, to) {
+            return Way::between(&from.data_type, &to.data_type);
         }
-        Way::between(&from.data_type, &to.data_type)
+        let normal = normal_of(from);
+        then(Way::between(&from.data_type, &normal.data_type), Way::Write(normal))
     }
 
     /// The inverse.
     pub fn back(from: &Property, to: &Property) -> Way {
-        let plain = has_plain(&from.kind);
-        if plain && is_text(&to.data_type) && !is_text(&normal(&from.data_type)) && from.data_type != DataType::Null {
-            let normal = normal_of(from);
-            let last = Way::between(&normal.data_type, &from.data_type);
-            return then(Way::Read(normal), last);
+        if !is_written(from, to) {
+            return Way::between(&to.data_type, &from.data_type);
         }
-        Way::between(&to.data_type, &from.data_type)
+        let normal = normal_of(from);
+        let last = Way::between(&normal.data_type, &from.data_type);
+        then(Way::Read(normal), last)
     }
 
     /// From a type to another that can hold its values, or back.
@@ -138,6 +136,12 @@ fn is_text(data_type: &DataType) -> bool {
     *data_type == DataType::Utf8
 }
 
+/// Whether values of a property that are not text become text.
+fn is_written(from: &Property, to: &Property) -> bool {
+    let is_other = !is_text(&normal(&from.data_type)) && from.data_type != DataType::Null;
+    has_plain(&from.kind) && is_text(&to.data_type) && is_other
+}
+
 /// The common variant of a type: of text, bytes and lists, also within fields.
 pub(super) fn normal(data_type: &DataType) -> DataType {
     use DataType as T;
@@ -167,14 +171,7 @@ fn normal_of(property: &Property) -> Property {
 /// # Errors
 /// Returns [`Kind::Unsupported`] if its type has no text form.
 pub(super) fn check(from: &Property, to: &Property) -> Result<()> {
-    match Way::there(from, to) {
-        Way::Write(property) => JsonColumn::new(&property).map(|_| ()),
-        Way::Both(_, last) => match *last {
-            Way::Write(property) => JsonColumn::new(&property).map(|_| ()),
-            _ => Ok(()),
-        },
-        _ => Ok(()),
-    }
+    if is_written(from, to) { JsonColumn::new(&normal_of(from)).map(|_| ()) } else { Ok(()) }
 }
 
 /// Values as JSON text; a single value that is text in JSON as that text.

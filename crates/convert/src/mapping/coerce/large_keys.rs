@@ -8,7 +8,7 @@ use isomorph_error::Result;
 use isomorph_model::{Batch, EndForm, Ends, Request, Source, Tables};
 use isomorph_storage::Resources;
 
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::progress::Progress;
 
 /// Whether a node of `source` has an integer key from 2^63 on. Reads the keys of node types with unsigned keys of 64 bits and, where ends of
@@ -31,26 +31,19 @@ pub(crate) fn has_large_keys(source: &dyn Source, resources: &Resources, progres
     if parts.is_empty() {
         return Ok(false);
     }
-    progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
-    let found = parallel::fold(
-        parts,
-        resources.threads,
-        || false,
-        |found, _, batch| {
-            progress.advance(batch.rows() as u64)?;
-            *found |= match &batch {
-                Batch::Nodes(nodes) => nodes.keys.as_ref().is_some_and(has_large),
-                Batch::Edges(edges) => [&edges.source, &edges.target].into_iter().any(|ends| match ends {
-                    Ends::Keys(keys) => has_large(keys),
-                    Ends::Rows(_) => false,
-                }),
-                _ => false,
-            };
-            Ok(())
-        },
-    );
-    progress.end();
-    Ok(found?.contains(&true))
+    let pass = Pass::new(parts, "keys", resources.threads, progress);
+    let found = pass.fold(Default::default, |found, _, batch| {
+        *found |= match &batch {
+            Batch::Nodes(nodes) => nodes.keys.as_ref().is_some_and(has_large),
+            Batch::Edges(edges) => [&edges.source, &edges.target].into_iter().any(|ends| match ends {
+                Ends::Keys(keys) => has_large(keys),
+                Ends::Rows(_) => false,
+            }),
+            _ => false,
+        };
+        Ok(())
+    })?;
+    Ok(found.contains(&true))
 }
 
 fn has_large(keys: &ArrayRef) -> bool {

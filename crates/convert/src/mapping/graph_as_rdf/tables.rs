@@ -15,7 +15,7 @@ use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
 use crate::arrow_limits::halves;
 use crate::mapping::arrays::malformed;
-use crate::mapping::split::in_order;
+use crate::mapping::one_table::in_order;
 use crate::spilled_rows::{edge_batch, edge_record, edge_schema, missing, node_batch, node_record};
 
 /// Tables of a graph that are being filled.

@@ -20,11 +20,10 @@ use super::cells::original;
 use super::forward::ids_of;
 use super::order::{self, InOrder};
 use super::{Ids, Numbering, labels, rest};
-use crate::mapping::arrays::same_bits;
+use crate::mapping::arrays::{labels_of, same_bits};
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
-use crate::mapping::property_bags::labels_of;
-use crate::mapping::view::{Rows, columns_alone, edges_shown, positions, properties_of, rows_by_type, within};
+use crate::mapping::view::{Rows, columns_alone, edges_shown, near, positions, properties_of, rows_by_type, within};
 use crate::mapping::{CARRY_FITS, forward};
 use crate::parallel;
 use isomorph_model::part::shown;
@@ -407,7 +406,7 @@ impl Source for Unnumbered {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let ty = self.record.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
-        let near = if side == Side::Out { ty.source } else { ty.target };
+        let near = near(ty, side);
         within(&self.record.typed.nodes, near, node)?;
         let missing = || {
             let ty = self.record.typed.nodes.get(near).map_or("", |ty| ty.name.as_str());

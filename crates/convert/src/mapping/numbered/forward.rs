@@ -4,21 +4,18 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{Array, ArrayRef, Int32Array, StringArray, UInt8Array, UInt32Array, UInt64Array};
+use arrow_array::{Array, ArrayRef, Int32Array, UInt8Array, UInt64Array};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{
-    Batch, Columns, Delivery, Direction, EdgeBatch, EdgeOrder, Ends, LabelColumn, NodeBatch, Property, Relations, Sink,
-    Written,
+    Batch, Columns, Delivery, Direction, EdgeBatch, EdgeOrder, Ends, LabelColumn, NodeBatch, Property, Sink, Written,
 };
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
 use super::cells::{featured, weights};
 use super::{Ids, Numbering, labels, rest};
-use crate::arrow_limits::narrow;
-use crate::mapping::arrays::{malformed, same_bits};
+use crate::mapping::arrays::{label_lists, malformed, same_bits, same_relation};
 use crate::mapping::json_out::JsonCells;
-use crate::mapping::property_bags::label_lists;
 use crate::mapping::view::Rows;
 use crate::pipeline::REPEATED_KEY;
 use isomorph_storage::Resources;
@@ -147,10 +144,7 @@ impl<'a> Numberer<'a> {
         let edges = EdgeBatch {
             ty: 0,
             rows: batch.rows,
-            relations: Some(Relations {
-                names: StringArray::from_iter_values([own.number.to_string()]),
-                index: UInt32Array::from_value(0, batch.rows),
-            }),
+            relations: Some(same_relation(&own.number.to_string(), batch.rows)),
             source: Ends::Keys(Arc::new(source.clone())),
             target: Ends::Keys(Arc::new(target.clone())),
             layers: None,
@@ -166,9 +160,7 @@ impl<'a> Numberer<'a> {
             _ => directed.is_some_and(|directed| directed.is_valid(row) && !directed.value(row)),
         };
         // A loop is the same in both directions.
-        let rows = source.values().iter().zip(target.values()).enumerate();
-        let rows = rows.filter(|(row, (from, to))| from != to && is_undirected(*row));
-        let rows = Rows::of_batch(rows.map(|(row, _)| narrow(row)).collect(), batch.rows);
+        let rows = Rows::that(batch.rows, |row| source.value(row) != target.value(row) && is_undirected(row));
         let mirrored = mirrored(&edges, &rows, mirror)?;
         Ok((edges, Some(mirrored)))
     }

@@ -26,7 +26,7 @@ use isomorph_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::merge::bases;
+use super::one_table::bases;
 
 pub use back::Unnumbered;
 pub use cells::holds;

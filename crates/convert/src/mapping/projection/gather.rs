@@ -20,6 +20,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::pairs::Groups;
 use crate::arrow_limits::halves;
 use crate::mapping::arrays::{as_type, malformed};
+use crate::parallel::Pass;
 use crate::progress::Progress;
 use isomorph_storage::Resources;
 
@@ -81,39 +82,34 @@ pub(super) fn count(source: &dyn Source, progress: &dyn Progress) -> Result<Coun
     let graph = source.graph();
     let mut counts =
         Counts { types: vec![TypeCounts::default(); graph.hyperedges.len()], memberships: vec![0; graph.groups.len()] };
-    let mut parts = source.scan(&Request::of(Tables::Rest))?;
-    progress.begin("hyperedges", parts.iter().map(|part| part.rows()).sum());
-    let read = parts.iter_mut().try_for_each(|part| {
-        part.read(&mut |batch| {
-            progress.advance(batch.rows() as u64)?;
-            match &batch {
-                Batch::Hyperedges(batch) => {
-                    if let Some(counts) = counts.types.get_mut(batch.ty) {
-                        counts.hyperedges += batch.rows as u64;
-                    }
+    let parts = source.scan(&Request::of(Tables::Rest))?;
+    Pass::new(parts, "hyperedges", 1, progress).in_order(|batch| {
+        match &batch {
+            Batch::Hyperedges(batch) => {
+                if let Some(counts) = counts.types.get_mut(batch.ty) {
+                    counts.hyperedges += batch.rows as u64;
                 }
-                Batch::Members(batch) => {
-                    if let Some(counts) = counts.types.get_mut(batch.ty) {
-                        counts.members += batch.member.len() as u64;
-                        let stated = batch.coefficients.as_ref().map_or(0, |all| all.len() - all.null_count());
-                        counts.coefficients += stated as u64;
-                        counts.owner_rows |= matches!(batch.owner, Ends::Rows(_));
-                        counts.end_rows |= matches!(batch.member, Ends::Rows(_));
-                    }
-                }
-                Batch::Memberships(batch) => {
-                    let table = graph.groups.get(batch.kind).and_then(|kind| kind.memberships.get(batch.table));
-                    if table.is_some_and(|table| matches!(table.of, Owner::Hyperedges(_))) {
-                        counts.memberships[batch.kind] += batch.member.len() as u64;
-                    }
-                }
-                _ => {}
             }
-            Ok(())
-        })
-    });
-    progress.end();
-    read.map(|()| counts)
+            Batch::Members(batch) => {
+                if let Some(counts) = counts.types.get_mut(batch.ty) {
+                    counts.members += batch.member.len() as u64;
+                    let stated = batch.coefficients.as_ref().map_or(0, |all| all.len() - all.null_count());
+                    counts.coefficients += stated as u64;
+                    counts.owner_rows |= matches!(batch.owner, Ends::Rows(_));
+                    counts.end_rows |= matches!(batch.member, Ends::Rows(_));
+                }
+            }
+            Batch::Memberships(batch) => {
+                let table = graph.groups.get(batch.kind).and_then(|kind| kind.memberships.get(batch.table));
+                if table.is_some_and(|table| matches!(table.of, Owner::Hyperedges(_))) {
+                    counts.memberships[batch.kind] += batch.member.len() as u64;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(counts)
 }
 
 /// The hyperedges of one type with their members.
@@ -160,20 +156,12 @@ pub(super) fn gather(
             .payload(Arc::clone(&schema));
         sorters.push(Gathering { sorter: EdgeSorter::new(options)?, schema, ty, counts, rows: 0 });
     }
-    let mut parts = source.scan(&Request::of(Tables::Rest))?;
-    progress.begin("members", parts.iter().map(|part| part.rows()).sum());
-    let read = parts.iter_mut().try_for_each(|part| {
-        part.read(&mut |batch| {
-            progress.advance(batch.rows() as u64)?;
-            match &batch {
-                Batch::Hyperedges(batch) => sorters.get_mut(batch.ty).map_or(Ok(()), |sorter| sorter.hyperedges(batch)),
-                Batch::Members(batch) => sorters.get_mut(batch.ty).map_or(Ok(()), |sorter| sorter.members(batch)),
-                _ => Ok(()),
-            }
-        })
-    });
-    progress.end();
-    read?;
+    let parts = source.scan(&Request::of(Tables::Rest))?;
+    Pass::new(parts, "members", 1, progress).in_order(|batch| match &batch {
+        Batch::Hyperedges(batch) => sorters.get_mut(batch.ty).map_or(Ok(()), |sorter| sorter.hyperedges(batch)),
+        Batch::Members(batch) => sorters.get_mut(batch.ty).map_or(Ok(()), |sorter| sorter.members(batch)),
+        _ => Ok(()),
+    })?;
     sorters.into_iter().map(Gathering::finish).collect()
 }
 

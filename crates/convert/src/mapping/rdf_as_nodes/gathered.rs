@@ -23,7 +23,7 @@ use crate::mapping::forward;
 use crate::mapping::subjects::{Rows, Said, Sorted, Subjects};
 use crate::mapping::view::edges_as;
 use crate::options::Typing;
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::progress::Silent;
 use crate::running::Running;
 use crate::survey::Survey;
@@ -83,18 +83,9 @@ impl Gathered {
         let digested = running.finish()?;
         if let (Some(survey), Some(typing)) = (&mut survey, typing) {
             let parts = unnumbered_nodes(&subjects, record, resources.threads)?;
-            progress.begin("survey", None);
-            let found = parallel::fold(
-                parts,
-                resources.threads,
-                || Survey::new(typing),
-                |survey, _, batch| {
-                    progress.advance(batch.rows() as u64)?;
-                    survey.see(&record.bundled, &batch)
-                },
-            );
-            progress.end();
-            found?.into_iter().for_each(|found| survey.merge(found));
+            let pass = Pass::new(parts, "survey", resources.threads, progress);
+            let found = pass.fold(|| Survey::new(typing), |survey, _, batch| survey.see(&record.bundled, &batch))?;
+            found.into_iter().for_each(|found| survey.merge(found));
         }
         gathered.subjects = subjects.into();
         Ok((gathered, digested, survey))

@@ -21,6 +21,7 @@ use isomorph_model::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::iri_map::is_iri;
 pub use gathered::Gathered;
 pub use pynock::{Exported, Flattened};
 pub use scattered::Scattered;
@@ -30,14 +31,6 @@ pub const TERM: &str = "term";
 
 /// Name of the node type in the bundled format.
 const NODE: &str = "node";
-
-/// Whether a name is an absolute IRI, judging by scheme and characters.
-fn is_iri(name: &str) -> bool {
-    let scheme = name.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
-    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
-        && !name.contains(|c: char| c <= ' ' || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '^' | '`' | '\\'))
-}
 
 /// Whether nodes are read of these tables, and which edges are.
 fn nodes_and_edges(tables: Tables) -> (bool, Option<Tables>) {

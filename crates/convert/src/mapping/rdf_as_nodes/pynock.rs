@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
+use arrow_array::{Array, ArrayRef, StringArray};
 use isomorph_error::{Error, Result};
 use isomorph_model::batch::ValueBatch;
 use isomorph_model::faces::{description, push_encoded};
@@ -19,7 +19,9 @@ use isomorph_storage::Budget;
 use super::nodes::{nodes, truths};
 use super::{Gathering, nodes_and_edges, rows};
 use crate::mapping::forward;
-use crate::mapping::subjects::{Rows, Said, Sorted, Subjects};
+use crate::mapping::iri_map::is_iri;
+use crate::mapping::subjects::{Rows as Saying, Said, Sorted, Subjects};
+use crate::mapping::view::Rows;
 use crate::progress::Silent;
 use isomorph_model::part::shown;
 
@@ -54,7 +56,7 @@ impl Flattened {
     }
 
     fn subjects(&self, threads: usize, progress: &dyn Progress) -> Result<&Subjects> {
-        let mention = |said: &mut Rows<'_>, batch| {
+        let mention = |said: &mut Saying<'_>, batch| {
             let Some(edges) = self.edges(&batch)? else { return Ok(()) };
             let terms = [rows::terms(&edges.source)?, rows::terms(&edges.target)?];
             terms.into_iter().flatten().flatten().try_for_each(|term| said.push(term, Said::Mentioned))
@@ -69,10 +71,9 @@ impl Flattened {
             Batch::Values(values) => self.literals(values)?,
             _ => return Ok(None),
         };
-        let in_default = rows::graphs(&edges).map(|graphs| (0..graphs.len()).map(|row| Some(graphs.is_null(row))));
-        let edges = match in_default {
+        let edges = match rows::graphs(&edges) {
             None => edges,
-            Some(in_default) => rows::kept(&edges, &in_default.collect::<BooleanArray>())?,
+            Some(graphs) => Rows::that(edges.rows, |row| graphs.is_null(row)).of_edges(&edges)?,
         };
         if let Some(row) = rows::terms(&edges.target)?.iter().position(|term| term == Some("")) {
             let owner = rows::terms(&edges.source)?;
@@ -155,7 +156,7 @@ impl Exported {
         let mut iris = StringBuilder::with_capacity(names.len(), names.len() * 32);
         for name in names {
             match name {
-                Some(name) if !super::is_iri(name) => {
+                Some(name) if !is_iri(name) => {
                     let mut iri = self.base.clone();
                     push_encoded(&mut iri, name);
                     iris.append_value(iri);

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray, StringArray};
-use arrow_select::filter::filter;
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::RDF_TYPE;
 use isomorph_model::term::{self, TermKind};
 use isomorph_model::{Columns, EdgeBatch, Ends, Relations};
 
-use crate::mapping::arrays::malformed;
+use crate::mapping::view::Rows;
 
 /// Whether a class can be a label: an IRI without the character that separates labels in NOCK.
 fn is_label(class: &str) -> bool {
@@ -51,32 +50,11 @@ pub(super) fn classes(batch: &EdgeBatch) -> Result<Option<BooleanArray>> {
     Ok(Some(says).filter(|says| says.true_count() > 0))
 }
 
-/// The rows of a batch for which `keep` is true.
-pub(super) fn kept(batch: &EdgeBatch, keep: &BooleanArray) -> Result<EdgeBatch> {
-    let of_ends = |ends: &Ends| -> Result<Ends> { Ok(Ends::Keys(filter(terms(ends)?, keep).map_err(malformed)?)) };
-    let relations = batch.relations.as_ref().map(|relations| -> Result<Relations> {
-        let index = filter(&relations.index, keep).map_err(malformed)?.as_primitive().clone();
-        Ok(Relations { names: relations.names.clone(), index })
-    });
-    let properties = batch.properties.iter().map(|column| match column {
-        Some(column) => filter(column, keep).map(Some).map_err(malformed),
-        None => Ok(None),
-    });
-    Ok(EdgeBatch {
-        rows: keep.true_count(),
-        source: of_ends(&batch.source)?,
-        target: of_ends(&batch.target)?,
-        relations: relations.transpose()?,
-        properties: properties.collect::<Result<_>>()?,
-        ..batch.clone()
-    })
-}
-
 /// A batch without the triples that are labels.
 pub(super) fn without_classes(batch: &EdgeBatch) -> Result<EdgeBatch> {
     match classes(batch)? {
         None => Ok(batch.clone()),
-        Some(classes) => kept(batch, &classes.iter().map(|is| is.map(|is| !is)).collect()),
+        Some(classes) => Rows::that(batch.rows, |row| !classes.value(row)).of_edges(batch),
     }
 }
 

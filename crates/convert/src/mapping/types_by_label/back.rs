@@ -5,15 +5,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arrow_array::{ArrayRef, Int32Array, UInt64Array};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{
-    About, Batch, EdgeBatch, EdgeType, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source,
-    Tables,
+    About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
 };
 
 use super::{By, Parting, labels};
 use crate::counted::node_rows;
 use crate::mapping::CARRY_FITS;
 use crate::mapping::declared;
-use crate::mapping::view::{edges_as, of_types};
+use crate::mapping::view::{edges_as, near, of_types};
 use crate::progress::Silent;
 use isomorph_dataset::must_exist;
 use isomorph_model::part::shown;
@@ -31,11 +30,6 @@ pub struct Unparted {
     counting: Mutex<()>,
     /// The key that was looked up last, and the type of its node: it is requested once for each edge type and side.
     home: Mutex<Option<(String, usize)>>,
-}
-
-/// The type of the end of an edge at which the look-up starts.
-fn near(edge: &EdgeType, side: Side) -> usize {
-    if side == Side::Out { edge.source } else { edge.target }
 }
 
 impl Unparted {

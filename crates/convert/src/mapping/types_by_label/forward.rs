@@ -11,7 +11,7 @@ use isomorph_model::{
 
 use super::{By, Parting, labels};
 use crate::mapping::view::{
-    Asked, Rows, alike, columns_alone, edges_shown, one_table, properties_of, rows_by_type, with_filters,
+    Asked, Rows, alike, columns_alone, edges_shown, near, one_table, properties_of, rows_by_type, with_filters,
 };
 use crate::mapping::{declared, forward};
 use isomorph_model::part::shown;
@@ -125,12 +125,11 @@ impl Parted {
     /// table.
     fn must_be_near(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<()> {
         let ty = self.record.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
-        let near = if side == Side::Out { ty.source } else { ty.target };
         let NodeId::Key(key) = node else {
             return Err(Error::unsupported("nodes of several types in one table are found by key, not by row"));
         };
         match self.record.types.of_key(key)? {
-            Some(found) if usize::from(found) == near => Ok(()),
+            Some(found) if usize::from(found) == near(ty, side) => Ok(()),
             _ => Err(Error::new(Kind::NotFound, format!("there is no node {key:?}"))),
         }
     }

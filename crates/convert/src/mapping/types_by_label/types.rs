@@ -14,7 +14,7 @@ use isomorph_tables::sort::{EdgeSorter, SortOptions};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::Labels;
-use crate::parallel;
+use crate::parallel::Pass;
 use crate::pipeline::REPEATED_KEY;
 use isomorph_storage::Resources;
 
@@ -188,10 +188,8 @@ fn read_with(
     let mut found: BTreeMap<u64, Found> = BTreeMap::new();
     let mut start = 0;
     let parts = source.scan(&Request::of(Tables::Nodes(0)))?;
-    progress.begin("types", parts.iter().map(|part| part.rows()).sum());
-    let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
+    Pass::new(parts, "types", resources.threads, progress).in_order(|batch| {
         let Batch::Nodes(nodes) = batch else { return Ok(()) };
-        progress.advance(nodes.rows as u64)?;
         let codes = match stated {
             Stated::Property(property) => codes(&nodes, *property),
             Stated::Labels(labels) => labels.codes(nodes.labels.as_ref(), nodes.rows),
@@ -206,9 +204,7 @@ fn read_with(
         let first = start;
         start += nodes.rows as u64;
         sorter.push(&ids(nodes.keys.as_ref(), seed)?, &codes, None, first)
-    });
-    progress.end();
-    read?;
+    })?;
     let numbers: HashMap<u64, u16> = found.keys().copied().zip(0u16..).collect();
     let sorted = sorter.finish()?;
     let mut last = None;
@@ -280,19 +276,17 @@ pub(super) fn read_ends(
         _ => Tables::AllEdges,
     };
     let parts = source.scan(&Request::of(wanted))?;
-    progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
-    let counted = parallel::fold(parts, resources.threads, Between::new, |found, _, batch| {
+    let pass = Pass::new(parts, "ends", resources.threads, progress);
+    let counted = pass.fold(Between::new, |found, _, batch| {
         let Batch::Edges(edges) = batch else { return Ok(()) };
-        progress.advance(edges.rows as u64)?;
         let (from, to) = (types.of_ends(&edges.source)?, types.of_ends(&edges.target)?);
         for (from, to) in from.iter().zip(&to) {
             *found.entry((edges.ty, *from, *to)).or_default() += 1;
         }
         Ok(())
-    });
-    progress.end();
+    })?;
     let mut found = Between::new();
-    for some in counted? {
+    for some in counted {
         some.into_iter().for_each(|(of, rows)| *found.entry(of).or_default() += rows);
     }
     Ok(found)

@@ -2,11 +2,7 @@
 //!
 //! annnet has nodes and edges with text keys and attributes. The type of a node becomes an attribute and, if there are
 //! several, the prefix of its key; labels and relations also become attributes; the properties of all types share one
-//! table. [`Fused`] shows a typed source in this form, [`Unfused`] is the inverse. What annnet cannot store stays in
-//! the record.
-
-mod merge;
-mod split;
+//! table. What annnet cannot store stays in the record.
 
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
@@ -18,15 +14,8 @@ use isomorph_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Names;
-use super::merge::Merged;
-use super::split::Divided;
-
-/// Shows a typed source with one node type and one edge type.
-pub type Fused = Merged<Fusion>;
-
-/// Shows one node type and one edge type as the graph that they were made from.
-pub type Unfused = Divided<split::Found>;
+use super::one_table::Weights;
+use super::{EdgeSlots, Layout, Names, NodeSlots, Slot};
 
 /// Names of the node type, of the relation and of the slice of everything.
 const NODE: &str = "node";
@@ -171,6 +160,29 @@ impl Fusion {
             ..Graph::default()
         };
         Ok(Fusion { fusing, typed: typed.clone(), fused, nodes, edges, node_type, labels, relation, unweighted })
+    }
+
+    /// Where the typed graph is in the fused one.
+    pub fn layout(&self) -> Layout {
+        let slots = |attributes: &[usize]| attributes.iter().map(|at| Slot::Column(*at)).collect();
+        let nodes = self.nodes.iter().map(|own| NodeSlots {
+            label: None,
+            prefix: own.prefix.clone(),
+            labels: Vec::new(),
+            properties: slots(&own.properties),
+        });
+        let edges = self.typed.edges.iter().zip(&self.edges).map(|(ty, own)| EdgeSlots {
+            relation: ty.relation.fixed().unwrap_or_default().to_owned(),
+            directed: None,
+            properties: slots(own),
+        });
+        Layout {
+            node_type: self.node_type,
+            labels: self.labels,
+            relation: self.relation,
+            weights: (self.fusing == Fusing::Annnet).then_some(Weights { unweighted: self.unweighted }),
+            ..Layout::new(&self.typed, &self.fused, nodes.collect(), edges.collect())
+        }
     }
 
     /// Keeps JSON and lists as what they are, for a format that has both: an attribute is JSON if all properties in it are.

@@ -1,4 +1,5 @@
-//! How a typed graph is bundled (`docs/mapping.md`).
+//! Types in one table of nodes and one of edges, properties in bags: how a typed graph is written to NOCK, and how NOCK
+//! is read as a typed graph (`docs/mapping.md`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +8,33 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::{
     Cardinality, Direction, EdgeType, Graph, Key, LabelVocabulary, NodeType, Property, Relation, ValueKind, well_known,
 };
+use serde::{Deserialize, Serialize};
 
 use super::json_in::JsonColumn;
-use super::{Bundling, EdgeSlots, Names, NodeSlots, Slot};
+use super::{EdgeSlots, Layout, Names, NodeSlots, Slot};
 
-/// Names in bundled graphs.
+/// Name of the node type in bundled graphs.
 const NODE: &str = "node";
 
+/// The relation between a typed graph and a bundled one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bundling {
+    /// The typed graph.
+    pub typed: Graph,
+    /// The bundled graph: one node type, one edge type.
+    pub bundled: Graph,
+    /// One for each node type of the typed graph.
+    pub nodes: Vec<NodeSlots>,
+    /// One for each edge type of the typed graph.
+    pub edges: Vec<EdgeSlots>,
+}
+
 impl Bundling {
+    /// Where the typed graph is in the bundled one.
+    pub fn layout(&self) -> Layout {
+        Layout::new(&self.typed, &self.bundled, self.nodes.clone(), self.edges.clone())
+    }
+
     /// The bundling of a typed graph: each node type is a label and, if there are several, the prefix of the names of
     /// its nodes; each edge type is a relation; properties are members of the bag, except the well-known ones.
     ///

@@ -1,8 +1,7 @@
 //! Shows one table of nodes and one of edges as several types.
 //!
 //! The prefix of a key identifies the type of a node; the relation identifies the type of an edge, together with the
-//! types of its ends if several types have the relation. The mapping of the other columns is defined by the kind of
-//! merge: [`Split`].
+//! types of its ends if several types have the relation.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,81 +10,31 @@ use std::sync::Arc;
 
 use arrow_array::builder::{Int64Builder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
+use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::DataType;
-use isomorph_error::{Error, Kind, Result, Rule, Severity};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, Columns, Cost, EdgeBatch, EdgeType, EndForm, Ends, Graph, Key, KeyKind, LabelColumn, Narrowing,
-    NodeBatch, NodeId, NodeType, Part, Predicate, Relation, Relations, Request, Set, Side, Source, Tables,
+    About, Batch, Cost, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, Narrowing, NodeBatch, NodeId, Part, Predicate,
+    Relation, Relations, Request, Set, Side, Source, Tables,
 };
 
-use super::view::{Asked, Rows, alike, edges_shown, one_table, properties_of, rows_by_type, with_filters, within};
-use super::without_row_counts::Places;
+use super::columns::Stored;
+use super::{CARRY_FITS, Layout};
+use crate::mapping::arrays::{relations_of, same_relation};
 use crate::mapping::forward;
-
-/// The sidecar does not describe the data.
-pub static CARRY_FITS: Rule = Rule {
-    id: "CARRY-FITS",
-    severity: Severity::Error,
-    says: "every name, relation and value fits the types in the sidecar",
-    remedy: "use --sidecar ignore to read the data as an ordinary graph of its format",
+use crate::mapping::view::{
+    Asked, Rows, alike, edges_shown, near, one_table, properties_of, rows_by_type, with_filters, within,
 };
-
-/// How the rows of several types are stored in one table.
-pub trait Split: Send + Sync {
-    /// The prefix of the keys of a node type; `None` if keys are unchanged, which is possible for a single type.
-    fn prefix(&self, ty: usize) -> Option<&str>;
-
-    /// The relation of edges of a type; `None` for the type of all other relations.
-    fn relation(&self, number: usize, ty: &EdgeType) -> Option<String>;
-
-    /// Columns and labels of nodes of a type: some rows of a batch.
-    fn nodes(
-        &self,
-        number: usize,
-        ty: &NodeType,
-        batch: &NodeBatch,
-        rows: Range<usize>,
-    ) -> Result<(Columns, Option<LabelColumn>)>;
-
-    /// The relations of edges.
-    fn relations<'b>(&self, batch: &'b EdgeBatch) -> Result<Cow<'b, Relations>>;
-
-    /// Columns and directions of edges of a type: some rows of a batch.
-    fn edges(
-        &self,
-        number: usize,
-        ty: &EdgeType,
-        batch: &EdgeBatch,
-        rows: &Rows,
-    ) -> Result<(Columns, Option<BooleanArray>)>;
-
-    /// The columns of the one table that are read if these of a node type are wanted. Keys, which identify types, are
-    /// always read.
-    fn wanted_of_nodes(&self, number: usize, wanted: &Narrowing) -> Narrowing;
-
-    /// The same for an edge type.
-    fn wanted_of_edges(&self, number: usize, wanted: &Narrowing) -> Narrowing;
-
-    /// The column of the one table that holds the same values as a property of a node type, unless these have another type.
-    fn place_in_nodes(&self, number: usize, property: usize) -> Option<usize>;
-
-    /// The same of an edge type.
-    fn place_in_edges(&self, number: usize, property: usize) -> Option<usize>;
-
-    /// Whether the ends of an edge and its relation come where only ends are asked for.
-    fn ends_tell_types(&self) -> bool;
-
-    /// Handles rows that are neither nodes nor edges.
-    fn rest(&self) -> Result<()>;
-}
+use crate::mapping::without_row_counts::Places;
 
 /// Shows one table of nodes and one of edges as a typed graph.
-pub struct Divided<R> {
+pub struct Divided {
     inner: Arc<dyn Source>,
-    record: R,
-    typed: Graph,
+    layout: Layout,
+    /// Where the source has the columns of the two tables.
+    of_nodes: Stored,
+    of_edges: Stored,
     bases: Vec<u64>,
     /// The positions of the nodes of each type, if they were determined from the keys instead of the row counts.
     places: Option<Places>,
@@ -95,32 +44,46 @@ pub struct Divided<R> {
     any_relation: Vec<usize>,
 }
 
-impl<R: Split> Divided<R> {
-    /// Shows `inner`, which is stored as `record` says, as `typed`. Reads nothing.
-    pub(super) fn of(inner: Arc<dyn Source>, record: R, mut typed: Graph) -> Self {
+impl Divided {
+    /// Shows `inner`, whose columns are found by name, as `layout.typed`. Reads nothing.
+    ///
+    /// # Errors
+    /// If there is not one table of nodes and one of edges. Returns [`CARRY_FITS`] if the source has hyperedges, or lacks
+    /// a column that identifies types.
+    pub fn of(inner: Arc<dyn Source>, mut layout: Layout) -> Result<Self> {
+        let found = inner.graph();
+        let ([node], [edge]) = (found.nodes.as_slice(), found.edges.as_slice()) else {
+            return Err(Error::usage("the mapping is of another graph"));
+        };
+        if let Some(other) = found.hyperedges.first() {
+            return Err(Error::broken(&CARRY_FITS, format!("type {} is not in the sidecar", other.name)));
+        }
+        let of_nodes = Stored::of(properties_of(&layout.merged, Tables::Nodes(0)), &node.properties);
+        let of_edges = Stored::of(properties_of(&layout.merged, Tables::Edges(0)), &edge.properties);
+        if [layout.relation, layout.unweighted()].into_iter().flatten().any(|at| of_edges.place(at).is_none()) {
+            return Err(Error::broken(&CARRY_FITS, "the attribute with the types of edges is missing"));
+        }
         // A single type has as many nodes as are stored: nodes that only edges imply may have been added after those
         // that the record counts.
-        let stored = inner.graph().node_rows();
-        if let [ty] = typed.nodes.as_mut_slice()
-            && record.prefix(0).is_some()
-            && (ty.implied || stored.is_some())
+        if let ([ty], false) = (layout.typed.nodes.as_mut_slice(), layout.nodes.is_empty())
+            && (ty.implied || node.rows.is_some())
         {
-            ty.rows = stored;
+            ty.rows = node.rows;
         }
         let (mut bases, mut next) = (Vec::new(), 0u64);
-        for ty in &typed.nodes {
+        for ty in &layout.typed.nodes {
             bases.push(next);
             next = next.saturating_add(ty.rows.unwrap_or_default());
         }
         let mut relations: HashMap<String, Vec<usize>> = HashMap::new();
         let mut any_relation = Vec::new();
-        for (number, ty) in typed.edges.iter().enumerate() {
-            match record.relation(number, ty) {
-                Some(relation) => relations.entry(relation).or_default().push(number),
-                None => any_relation.push(number),
+        for (number, slots) in layout.edges.iter().enumerate() {
+            match layout.has_relations_in_column(number) {
+                true => any_relation.push(number),
+                false => relations.entry(slots.relation.clone()).or_default().push(number),
             }
         }
-        Divided { inner, record, typed, bases, places: None, relations, any_relation }
+        Ok(Divided { inner, layout, of_nodes, of_edges, bases, places: None, relations, any_relation })
     }
 
     /// The same with row counts and positions of nodes that are determined from the keys, if there are several types.
@@ -128,31 +91,26 @@ impl<R: Split> Divided<R> {
     /// # Errors
     /// If keys cannot be read, or a key belongs to no type.
     pub fn placed(mut self, threads: usize) -> Result<Self> {
-        if self.typed.nodes.len() > 1 {
+        if self.layout.typed.nodes.len() > 1 {
             let places = Places::of(self.inner.as_ref(), threads, |name| self.type_of(name))?;
-            places.count(&mut self.typed.nodes);
+            places.count(&mut self.layout.typed.nodes);
             self.places = Some(places);
         }
         Ok(self)
     }
 
     /// Whether nodes of several types are known to alternate.
-    pub(super) fn alternate(&self) -> bool {
+    pub(in crate::mapping) fn alternate(&self) -> bool {
         self.places.as_ref().is_some_and(Places::alternate)
-    }
-
-    /// Whether nodes, of a single type, and ends of edges are unchanged.
-    fn keeps_nodes(&self) -> bool {
-        self.typed.nodes.len() == 1 && self.record.prefix(0).is_none()
     }
 
     /// The type of a name: the one whose prefix it has.
     fn type_of(&self, name: &str) -> Result<usize> {
-        let found = match self.typed.nodes.len() {
-            1 => name.starts_with(self.record.prefix(0).unwrap_or_default()).then_some(0),
+        let found = match self.layout.typed.nodes.len() {
+            1 => name.starts_with(self.layout.prefix(0).unwrap_or_default()).then_some(0),
             many => {
                 let prefix = name.find('/').and_then(|slash| name.get(..=slash));
-                prefix.and_then(|prefix| (0..many).find(|ty| self.record.prefix(*ty) == Some(prefix)))
+                prefix.and_then(|prefix| (0..many).find(|ty| self.layout.prefix(*ty) == Some(prefix)))
             }
         };
         found.ok_or_else(|| Error::broken(&CARRY_FITS, format!("{name:?} does not belong to any node type")))
@@ -160,7 +118,7 @@ impl<R: Split> Divided<R> {
 
     /// Nodes of all types, or of one.
     fn nodes(&self, batch: &NodeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        if self.keeps_nodes() {
+        if self.layout.keeps_nodes() {
             return give(Batch::Nodes(batch.clone()));
         }
         let names = batch.keys.as_ref().and_then(|keys| keys.as_string_opt::<i32>());
@@ -168,8 +126,8 @@ impl<R: Split> Divided<R> {
         let mut row = 0;
         while row < batch.rows {
             let ty = self.type_of(names.value(row))?;
-            let prefix = self.record.prefix(ty).unwrap_or_default();
-            let end = match self.typed.nodes.len() {
+            let prefix = self.layout.prefix(ty).unwrap_or_default();
+            let end = match self.layout.typed.nodes.len() {
                 1 => batch.rows,
                 _ => (row + 1..batch.rows).find(|next| !names.value(*next).starts_with(prefix)).unwrap_or(batch.rows),
             };
@@ -182,7 +140,7 @@ impl<R: Split> Divided<R> {
     }
 
     fn run_of_nodes(&self, batch: &NodeBatch, names: &StringArray, ty: usize, run: Range<usize>) -> Result<NodeBatch> {
-        let own = self.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
+        let own = self.layout.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
         let (at, rows) = (batch.start + run.start as u64, run.len());
         let mut start = match &self.places {
             Some(places) => places
@@ -190,11 +148,11 @@ impl<R: Split> Divided<R> {
                 .ok_or_else(|| Error::malformed("the data has changed while it was read: a node was added"))?,
             None => at.saturating_sub(self.bases.get(ty).copied().unwrap_or_default()),
         };
-        let keys = match keys(self.record.prefix(ty).unwrap_or_default(), &own.key, &names.slice(run.start, rows))? {
+        let keys = match keys(self.layout.prefix(ty).unwrap_or_default(), &own.key, &names.slice(run.start, rows))? {
             Ends::Rows(numbers) => {
                 // If several types share one table and their positions were not determined, the row number is part of
                 // the name.
-                if self.places.is_none() && self.typed.nodes.len() > 1 {
+                if self.places.is_none() && self.layout.typed.nodes.len() > 1 {
                     start = numbers.values().first().copied().unwrap_or(start);
                 }
                 in_order(numbers.values(), start)?;
@@ -202,13 +160,13 @@ impl<R: Split> Divided<R> {
             }
             Ends::Keys(keys) => Some(keys),
         };
-        let (properties, labels) = self.record.nodes(ty, own, batch, run)?;
+        let (properties, labels) = self.layout.nodes_divided(ty, &self.of_nodes, batch, run)?;
         Ok(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties })
     }
 
     /// Edges of all types, or of one.
     fn edges(&self, batch: &EdgeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let relations = self.record.relations(batch)?;
+        let relations = self.relations_of(batch)?;
         let (sources, targets) = (self.names_of(&batch.source)?, self.names_of(&batch.target)?);
         let type_of =
             |names: Option<&StringArray>, row: usize| names.map_or(Ok(0), |names| self.type_of(names.value(row)));
@@ -228,7 +186,7 @@ impl<R: Split> Divided<R> {
                 false => Some((type_of(sources, row)?, type_of(targets, row)?)),
             };
             let fits = |ty: &&usize| {
-                let typed = self.typed.edges.get(**ty);
+                let typed = self.layout.typed.edges.get(**ty);
                 typed.is_some_and(|typed| joins == Some((typed.source, typed.target)))
             };
             candidates.iter().find(fits).copied().map(Some).ok_or_else(|| {
@@ -236,7 +194,7 @@ impl<R: Split> Divided<R> {
                 Error::broken(&CARRY_FITS, format!("relation {name:?} does not belong to any edge type"))
             })
         };
-        for (ty, rows) in rows_by_type(self.typed.edges.len(), batch.rows, type_of_edge)? {
+        for (ty, rows) in rows_by_type(self.layout.typed.edges.len(), batch.rows, type_of_edge)? {
             if only.is_none_or(|only| only == ty) {
                 give(Batch::Edges(self.edges_of(batch, ty, &rows)?))?;
             }
@@ -244,11 +202,31 @@ impl<R: Split> Divided<R> {
         Ok(())
     }
 
+    /// The relations of edges, if these are known.
+    fn relations_of<'b>(&self, batch: &'b EdgeBatch) -> Result<Cow<'b, Relations>> {
+        if self.layout.names_relations() {
+            let relations = batch.relations.as_ref().map(Cow::Borrowed);
+            return relations.ok_or_else(|| Error::unsupported("edges that do not name their relations"));
+        }
+        if let [only] = self.layout.edges.as_slice() {
+            return Ok(Cow::Owned(same_relation(&only.relation, batch.rows)));
+        }
+        let relations = self.of_edges.column(&batch.properties, self.layout.relation);
+        let relations = relations.filter(|relations| relations.as_string_opt::<i32>().is_some());
+        let relations = relations.ok_or_else(|| Error::broken(&CARRY_FITS, "edges do not state their type"))?;
+        relations_of(relations).map(Cow::Owned)
+    }
+
+    /// Whether the ends of an edge and its relation come where only ends are asked for.
+    fn ends_tell_types(&self) -> bool {
+        self.layout.names_relations() || self.layout.edges.len() == 1
+    }
+
     /// Ends as names; `None` if they are rows, which is possible only for a single node type.
     fn names_of<'a>(&self, ends: &'a Ends) -> Result<Option<&'a StringArray>> {
         match ends {
-            _ if self.keeps_nodes() => Ok(None),
-            Ends::Rows(_) if self.typed.nodes.len() == 1 => Ok(None),
+            _ if self.layout.keeps_nodes() => Ok(None),
+            Ends::Rows(_) if self.layout.typed.nodes.len() == 1 => Ok(None),
             Ends::Rows(_) => Err(Error::unsupported("edges between several node types must refer to nodes by name")),
             Ends::Keys(keys) => match keys.as_string_opt::<i32>() {
                 Some(names) => Ok(Some(names)),
@@ -258,15 +236,16 @@ impl<R: Split> Divided<R> {
     }
 
     fn edges_of(&self, batch: &EdgeBatch, ty: usize, rows: &Rows) -> Result<EdgeBatch> {
-        let own = self.typed.edges.get(ty).ok_or_else(|| Error::usage("no such edge type"))?;
+        let own = self.layout.typed.edges.get(ty).ok_or_else(|| Error::usage("no such edge type"))?;
         let end = |ends: &Ends, node: usize| -> Result<Ends> {
-            let key = self.typed.nodes.get(node).map(|ty| &ty.key).ok_or_else(|| Error::usage("no such node type"))?;
-            match (rows.of_ends(ends)?, self.record.prefix(node)) {
+            let key =
+                self.layout.typed.nodes.get(node).map(|ty| &ty.key).ok_or_else(|| Error::usage("no such node type"))?;
+            match (rows.of_ends(ends)?, self.layout.prefix(node)) {
                 (Ends::Keys(names), Some(prefix)) => keys(prefix, key, names.as_string::<i32>()),
                 (ends, _) => Ok(ends),
             }
         };
-        let (properties, directed) = self.record.edges(ty, own, batch, rows)?;
+        let (properties, directed) = self.layout.edges_divided(ty, &self.of_edges, batch, rows)?;
         Ok(EdgeBatch {
             ty,
             rows: rows.len(),
@@ -283,22 +262,22 @@ impl<R: Split> Divided<R> {
     /// Whether the one table calls the nodes of a type by the keys that the type has.
     fn keeps_keys(&self, ty: usize) -> bool {
         let stored = self.inner.graph().nodes.first().map(|ty| &ty.key);
-        let own = self.typed.nodes.get(ty).map(|ty| &ty.key);
+        let own = self.layout.typed.nodes.get(ty).map(|ty| &ty.key);
         let is_same =
             own.zip(stored).is_some_and(|(own, stored)| (own.kind, &own.data_type) == (stored.kind, &stored.data_type));
-        is_same && self.typed.nodes.len() == 1 && self.record.prefix(ty).is_none_or(str::is_empty)
+        is_same && self.layout.typed.nodes.len() == 1 && self.layout.prefix(ty).is_none_or(str::is_empty)
     }
 
     /// What of the one table is read where so much of a node type is wanted, with the conditions that it can answer.
     fn wanted_of_nodes(&self, ty: usize, wanted: &Narrowing) -> Narrowing {
-        let columns = self.record.wanted_of_nodes(ty, wanted);
-        let Some(own) = self.typed.nodes.get(ty) else { return columns };
+        let columns = self.layout.wanted_of_nodes(ty, &self.of_nodes, wanted);
+        let Some(own) = self.layout.typed.nodes.get(ty) else { return columns };
         with_filters(columns, wanted, &own.properties, |asked| self.column_of_nodes(ty, asked))
     }
 
     /// What the one table calls a column of a node type, if it has the same values and rows may be left out.
     fn column_of_nodes(&self, ty: usize, asked: Asked<'_>) -> Option<String> {
-        let (own, stored) = (self.typed.nodes.get(ty)?, self.inner.graph().nodes.first()?);
+        let (own, stored) = (self.layout.typed.nodes.get(ty)?, self.inner.graph().nodes.first()?);
         // Rows that are left out are not counted, where positions mean something.
         if own.ordered || own.key.kind == KeyKind::Row || self.places.is_some() {
             return None;
@@ -306,35 +285,37 @@ impl<R: Split> Divided<R> {
         match asked {
             Asked::Name(Narrowing::KEY) if self.keeps_keys(ty) => Some(Narrowing::KEY.to_owned()),
             Asked::Name(_) => None,
-            Asked::Property(at) => {
-                alike(own.properties.get(at)?, stored.properties.get(self.record.place_in_nodes(ty, at)?)?)
-            }
+            Asked::Property(at) => alike(
+                own.properties.get(at)?,
+                stored.properties.get(self.layout.place_in_nodes(ty, &self.of_nodes, at)?)?,
+            ),
         }
     }
 
     /// The same of an edge type.
     fn column_of_edges(&self, ty: usize, asked: Asked<'_>) -> Option<String> {
-        let (own, stored) = (self.typed.edges.get(ty)?, self.inner.graph().edges.first()?);
+        let (own, stored) = (self.layout.typed.edges.get(ty)?, self.inner.graph().edges.first()?);
         match asked {
             Asked::Name(name @ Narrowing::SOURCE) if self.keeps_keys(own.source) => Some(name.to_owned()),
             Asked::Name(name @ Narrowing::TARGET) if self.keeps_keys(own.target) => Some(name.to_owned()),
             Asked::Name(_) => None,
-            Asked::Property(at) => {
-                alike(own.properties.get(at)?, stored.properties.get(self.record.place_in_edges(ty, at)?)?)
-            }
+            Asked::Property(at) => alike(
+                own.properties.get(at)?,
+                stored.properties.get(self.layout.place_in_edges(ty, &self.of_edges, at)?)?,
+            ),
         }
     }
 
     /// The same for an edge type, whose relation is a condition as well.
     fn wanted_of_edges(&self, ty: usize, wanted: &Narrowing) -> Narrowing {
-        let columns = self.record.wanted_of_edges(ty, wanted);
-        let (Some(own), Some(stored)) = (self.typed.edges.get(ty), self.inner.graph().edges.first()) else {
+        let columns = self.layout.wanted_of_edges(ty, &self.of_edges, wanted);
+        let (Some(own), Some(stored)) = (self.layout.typed.edges.get(ty), self.inner.graph().edges.first()) else {
             return columns;
         };
         let mut columns = with_filters(columns, wanted, &own.properties, |asked| self.column_of_edges(ty, asked));
         // An absent relation is the empty one.
-        let relation = self.record.relation(ty, own).filter(|relation| !relation.is_empty());
-        let relation = relation.filter(|_| stored.relation == Relation::PerRow);
+        let relation = self.layout.edges.get(ty).map(|slots| slots.relation.as_str());
+        let relation = relation.filter(|relation| !relation.is_empty() && stored.relation == Relation::PerRow);
         let set = relation.and_then(|relation| Set::of(&StringArray::from(vec![relation])).ok());
         let relation = set.map(|set| Predicate::In { column: Narrowing::RELATION.to_owned(), set });
         columns.filter = Predicate::both(columns.filter, relation);
@@ -343,8 +324,8 @@ impl<R: Split> Divided<R> {
 
     /// The edges of type `edge` that the one table has of the node.
     fn stored_neighbors(&self, ty: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
-        let own = self.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
-        let Some(prefix) = self.record.prefix(ty) else { return self.inner.neighbors(0, node, side) };
+        let own = self.layout.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
+        let Some(prefix) = self.layout.prefix(ty) else { return self.inner.neighbors(0, node, side) };
         let missing = |node: String| Error::new(Kind::NotFound, format!("there is no {node}"));
         let by_key = |key: &str, node: String| {
             let found = self.inner.neighbors(0, NodeId::Key(&format!("{prefix}{key}")), side);
@@ -361,7 +342,7 @@ impl<R: Split> Divided<R> {
         let row = match &self.places {
             Some(places) => places.at(ty, row).ok_or_else(|| missing(format!("row {row} of {}", own.name)))?,
             None => {
-                within(&self.typed.nodes, ty, node)?;
+                within(&self.layout.typed.nodes, ty, node)?;
                 self.bases.get(ty).copied().unwrap_or_default().saturating_add(row)
             }
         };
@@ -369,11 +350,11 @@ impl<R: Split> Divided<R> {
     }
 }
 
-impl<R: Split> Source for Divided<R> {
+impl Source for Divided {
     forward!(inner: prepare);
 
     fn graph(&self) -> &Graph {
-        &self.typed
+        &self.layout.typed
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
@@ -381,7 +362,7 @@ impl<R: Split> Source for Divided<R> {
             Tables::Nodes(ty) => (Tables::Nodes(0), Some(ty)),
             Tables::NodeKeys(ty) => (Tables::NodeKeys(0), Some(ty)),
             Tables::Edges(ty) => (Tables::Edges(0), Some(ty)),
-            Tables::EdgeEnds(ty) if self.record.ends_tell_types() => (Tables::EdgeEnds(0), Some(ty)),
+            Tables::EdgeEnds(ty) if self.ends_tell_types() => (Tables::EdgeEnds(0), Some(ty)),
             Tables::EdgeEnds(ty) => (Tables::Edges(0), Some(ty)),
             // There are only nodes and edges.
             Tables::Rest => return Ok(Vec::new()),
@@ -403,7 +384,9 @@ impl<R: Split> Source for Divided<R> {
             shown(inner, move |batch, take| match batch {
                 Batch::Nodes(nodes) => self.nodes(&nodes, only, take),
                 Batch::Edges(edges) => self.edges(&edges, only, take),
-                _ => self.record.rest(),
+                // Groups that contain everything are not a part of the typed graph.
+                _ if !self.layout.merged.groups.is_empty() => Ok(()),
+                _ => Err(Error::unsupported("only nodes and edges can be divided into types")),
             })
         };
         Ok(parts.into_iter().map(divided).collect())
@@ -415,16 +398,16 @@ impl<R: Split> Source for Divided<R> {
 
     fn end_form(&self, ty: usize) -> EndForm {
         // For types without a key, names contain row numbers.
-        let keyless = |node: usize| self.typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
-        match self.typed.edges.get(ty) {
+        let keyless = |node: usize| self.layout.is_keyless(node);
+        match self.layout.typed.edges.get(ty) {
             Some(ty) if keyless(ty.source) && keyless(ty.target) => EndForm::Rows,
-            _ if self.typed.nodes.len() == 1 => self.inner.end_form(0),
+            _ if self.layout.typed.nodes.len() == 1 => self.inner.end_form(0),
             _ => EndForm::Keys,
         }
     }
 
     fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
-        let own = properties_of(&self.typed, tables);
+        let own = properties_of(&self.layout.typed, tables);
         let (stored, name) = match tables {
             Tables::Nodes(ty) | Tables::NodeKeys(ty) => {
                 (Tables::Nodes(0), Asked::of(column, own).and_then(|asked| self.column_of_nodes(ty, asked)))
@@ -439,14 +422,13 @@ impl<R: Split> Source for Divided<R> {
 
     /// The edges of the node that the one table has, as far as they are of this type.
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
-        let ty = self.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
-        let near = if side == Side::Out { ty.source } else { ty.target };
-        let found = self.stored_neighbors(near, node, side)?;
+        let ty = self.layout.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
+        let found = self.stored_neighbors(near(ty, side), node, side)?;
         Ok(edges_shown(found, move |batch, take| self.edges(batch, Some(edge), take)))
     }
 
     fn about(&self) -> About {
-        one_table(self.inner.about(), self.typed.edges.len())
+        one_table(self.inner.about(), self.layout.typed.edges.len())
     }
 }
 
@@ -497,7 +479,7 @@ fn keys(prefix: &str, key: &Key, names: &StringArray) -> Result<Ends> {
 ///
 /// # Errors
 /// Returns [`CARRY_FITS`] if nodes were moved or removed.
-pub(super) fn in_order(numbers: &[u64], start: u64) -> Result<()> {
+pub(in crate::mapping) fn in_order(numbers: &[u64], start: u64) -> Result<()> {
     match numbers.iter().zip(start..).find(|(number, row)| *number != row) {
         None => Ok(()),
         Some((number, row)) => {

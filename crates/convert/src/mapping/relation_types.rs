@@ -1,28 +1,17 @@
 //! An edge type for each relation: how a graph whose edges name their relations is written to a format with edge types
 //! (`docs/mapping.md`).
 //!
-//! The edges of DeepGNN are of one type, and each states the number of its relation. [`Related`] shows such a graph
-//! with an edge type for each relation that a survey found, [`Unrelated`] is the inverse. If there are too many
-//! relations for types, there is one edge type with the relation in a column.
-
-mod merge;
-mod split;
+//! The edges of DeepGNN are of one type, and each states the number of its relation. A [`Relating`] has an edge type for
+//! each relation that a survey found. If there are too many relations for types, there is one edge type with the relation
+//! in a column.
 
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 use isomorph_model::{EdgeType, Graph, Property, Relation};
 use serde::{Deserialize, Serialize};
 
-use super::Names;
-use super::merge::Merged;
-use super::split::Divided;
+use super::{EdgeSlots, Layout, Names, Slot};
 use crate::survey::{Found, Survey};
-
-/// Shows a graph whose edges name their relations with an edge type for each relation.
-pub type Related = Divided<Relating>;
-
-/// Shows edge types by relation as edges that name their relations.
-pub type Unrelated = Merged<Relating>;
 
 /// The relation of the one edge type, if there are too many for separate types.
 const EDGE: &str = "edge";
@@ -45,6 +34,17 @@ pub struct Relating {
 }
 
 impl Relating {
+    /// Where the edge types are in the one edge type; the nodes are the same.
+    pub fn layout(&self) -> Layout {
+        let edges = self.typed.edges.iter().zip(&self.columns).map(|(ty, columns)| {
+            let relation = ty.relation.fixed().filter(|_| !self.in_column).unwrap_or_default().to_owned();
+            let columns = columns.iter().map(|at| Slot::Column(*at));
+            let properties = columns.chain(self.in_column.then_some(Slot::Relation)).collect();
+            EdgeSlots { relation, directed: None, properties }
+        });
+        Layout::new(&self.typed, &self.single, Vec::new(), edges.collect())
+    }
+
     /// Whether the edges of a graph of nodes and edges name their relations.
     pub fn is_needed(graph: &Graph) -> bool {
         let plain = graph.hyperedges.is_empty() && graph.groups.is_empty() && graph.values.is_empty();

@@ -1,7 +1,6 @@
 //! Shows several typed tables as one of nodes and one of edges.
 //!
 //! Nodes follow each other type after type. If there are several types, keys are prefixed with the type of their node.
-//! The mapping of the other columns is defined by the kind of merge: [`Merge`].
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -9,59 +8,26 @@ use std::sync::Arc;
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, UInt64Array};
+use arrow_array::{Array, ArrayRef, StringArray, UInt64Array};
 use arrow_schema::DataType;
+use isomorph_dataset::must_exist;
 use isomorph_error::{Error, Kind, Result};
+use isomorph_model::batch::GroupBatch;
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EdgeOrder, EdgeType, EndForm, Ends, Graph, KeyKind, LabelColumn, NodeBatch,
-    NodeId, NodeType, Part, Relations, Request, Run, Side, Source, Tables,
+    About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Request, Run, Side, Source,
+    Tables, part,
 };
 
-use super::declared;
-use super::view::{edges_as, of_types};
-use crate::mapping::forward;
-use isomorph_dataset::must_exist;
-
-/// How the rows of several types are written to one table.
-pub trait Merge: Send + Sync {
-    /// The typed graph.
-    fn typed(&self) -> &Graph;
-
-    /// The graph with one node type and one edge type.
-    fn merged(&self) -> &Graph;
-
-    /// The prefix of the keys of a node type; `None` if keys are unchanged.
-    fn prefix(&self, ty: usize) -> Option<&str>;
-
-    /// Columns and labels of nodes of a type.
-    fn nodes(&self, ty: &NodeType, batch: &NodeBatch) -> Result<(Columns, Option<LabelColumn>)>;
-
-    /// The columns of edges of a type, apart from their ends.
-    fn edges(&self, ty: &EdgeType, batch: &EdgeBatch) -> Result<MergedEdges>;
-
-    /// Whether an edge type has its relations in a column.
-    fn names_relations(&self, _ty: usize) -> bool {
-        false
-    }
-
-    /// What is neither nodes nor edges.
-    fn rest(&self) -> Option<Box<dyn Part>> {
-        None
-    }
-}
-
-/// The columns of edges, apart from their ends.
-pub struct MergedEdges {
-    pub relations: Option<Relations>,
-    pub directed: Option<BooleanArray>,
-    pub properties: Columns,
-}
+use super::Layout;
+use super::columns::EdgeColumns;
+use crate::mapping::view::{edges_as, near, of_types};
+use crate::mapping::{declared, forward};
 
 /// Shows a typed source as one table of nodes and one of edges.
-pub struct Merged<R> {
+pub struct Merged {
     inner: Arc<dyn Source>,
-    record: R,
+    layout: Layout,
     /// The first row of each node type in the one table.
     bases: Vec<u64>,
     /// Whether some ends are keys. In that case, ends that are rows of a type without keys become names, like the
@@ -69,39 +35,35 @@ pub struct Merged<R> {
     names_rows: bool,
 }
 
-impl<R: Merge> Merged<R> {
-    /// Shows `inner` as the merged graph of `record`. Reads nothing.
+impl Merged {
+    /// Shows `inner`, which is `layout.typed`, as `layout.merged`. Reads nothing.
     ///
     /// # Errors
-    /// If the row count of a node type is unknown, or the source is not the graph of the record.
-    pub fn of(inner: Arc<dyn Source>, record: R) -> Result<Self> {
-        // The record uses the column positions at the time of its creation; files can have another order.
-        let inner = declared(inner, record.typed())?;
-        let bases = bases(inner.graph())?;
-        let names_rows = (0..record.typed().edges.len()).any(|ty| inner.end_form(ty) == EndForm::Keys);
-        Ok(Merged { inner, record, bases, names_rows })
+    /// If the row count of a node type is unknown, or the source is not the graph of the layout.
+    pub fn of(inner: Arc<dyn Source>, mut layout: Layout) -> Result<Self> {
+        // The layout has the column positions at the time of its creation; files can have another order.
+        let inner = declared(inner, &layout.typed)?;
+        let found = inner.graph();
+        layout.merged.nodes.iter_mut().for_each(|ty| ty.rows = found.node_rows());
+        layout.merged.edges.iter_mut().for_each(|ty| ty.rows = found.edge_rows());
+        let bases = bases(found)?;
+        let names_rows = (0..layout.typed.edges.len()).any(|ty| inner.end_form(ty) == EndForm::Keys);
+        Ok(Merged { inner, layout, bases, names_rows })
     }
 
-    fn nodes(&self, batch: &NodeBatch) -> Result<NodeBatch> {
-        let ty = self.record.typed().nodes.get(batch.ty).ok_or_else(|| Error::usage("no such node type"))?;
-        let (properties, labels) = self.record.nodes(ty, batch)?;
-        Ok(NodeBatch {
-            ty: 0,
-            start: self.base(batch.ty) + batch.start,
-            numbers: None,
-            rows: batch.rows,
-            keys: match self.record.prefix(batch.ty) {
-                Some(prefix) => Some(names(prefix, batch.keys.as_ref(), batch.start, batch.rows)?),
-                None => batch.keys.clone(),
-            },
-            labels,
-            properties,
-        })
+    fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
+        let start = self.base(batch.ty) + batch.start;
+        let Some(prefix) = self.layout.prefix(batch.ty) else {
+            return Ok(NodeBatch { ty: 0, start, numbers: None, ..batch });
+        };
+        let (properties, labels) = self.layout.nodes_merged(&batch)?;
+        let keys = Some(names(prefix, batch.keys.as_ref(), batch.start, batch.rows)?);
+        Ok(NodeBatch { ty: 0, start, numbers: None, rows: batch.rows, keys, labels, properties })
     }
 
     fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
-        let ty = self.record.typed().edges.get(batch.ty).ok_or_else(|| Error::usage("no such edge type"))?;
-        let MergedEdges { relations, directed, properties } = self.record.edges(ty, &batch)?;
+        let ty = self.layout.typed.edges.get(batch.ty).ok_or_else(|| Error::usage("no such edge type"))?;
+        let EdgeColumns { relations, directed, properties } = self.layout.edges_merged(&batch)?;
         Ok(EdgeBatch {
             ty: 0,
             rows: batch.rows,
@@ -120,9 +82,8 @@ impl<R: Merge> Merged<R> {
     }
 
     fn ends(&self, ty: usize, ends: Ends) -> Result<Ends> {
-        let has_keys = self.record.typed().nodes.get(ty).is_none_or(|ty| ty.key.kind != KeyKind::Row);
-        match (ends, self.record.prefix(ty)) {
-            (Ends::Rows(rows), Some(prefix)) if self.names_rows && !has_keys => {
+        match (ends, self.layout.prefix(ty)) {
+            (Ends::Rows(rows), Some(prefix)) if self.names_rows && self.layout.is_keyless(ty) => {
                 Ok(Ends::Keys(numbered(prefix, rows.values().iter())))
             }
             (Ends::Rows(rows), _) => Ok(Ends::Rows(with_base(rows, self.base(ty)))),
@@ -134,7 +95,6 @@ impl<R: Merge> Merged<R> {
     /// The type of a node of the one table, and the node in it.
     fn typed_id<'n>(&self, node: NodeId<'n>) -> Result<(usize, NodeId<'n>)> {
         let missing = |node: String| Error::new(Kind::NotFound, format!("there is no node {node}"));
-        let types = &self.record.typed().nodes;
         let (ty, node) = match node {
             NodeId::Row(row) => {
                 let ty = self.bases.partition_point(|base| *base <= row).checked_sub(1);
@@ -142,13 +102,12 @@ impl<R: Merge> Merged<R> {
                 return Ok((ty, NodeId::Row(row - self.base(ty))));
             }
             NodeId::Key(name) => {
-                let own = |ty: usize| Some((ty, name.strip_prefix(self.record.prefix(ty).unwrap_or_default())?));
-                (0..types.len()).find_map(own).ok_or_else(|| missing(format!("{name:?}")))?
+                let own = |ty: usize| Some((ty, name.strip_prefix(self.layout.prefix(ty).unwrap_or_default())?));
+                (0..self.layout.typed.nodes.len()).find_map(own).ok_or_else(|| missing(format!("{name:?}")))?
             }
         };
-        let keyless = types.get(ty).is_some_and(|ty| ty.key.kind == KeyKind::Row);
         // A row number has one spelling, without the sign that the number parser accepts.
-        match (keyless, node.parse().ok().filter(|_| !node.starts_with('+'))) {
+        match (self.layout.is_keyless(ty), node.parse().ok().filter(|_| !node.starts_with('+'))) {
             (true, Some(row)) => Ok((ty, NodeId::Row(row))),
             (true, None) => Err(missing(format!("{node:?}"))),
             (false, _) => Ok((ty, NodeId::Key(node))),
@@ -157,18 +116,28 @@ impl<R: Merge> Merged<R> {
 
     fn part<'a>(&'a self, inner: Box<dyn Part + 'a>) -> Box<dyn Part + 'a> {
         shown(inner, |batch, take| match batch {
-            Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(&nodes)?)),
+            Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(nodes)?)),
             Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
             _ => Err(Error::unsupported("only nodes and edges of several types can be merged")),
         })
     }
+
+    /// The groups that contain everything.
+    fn groups(&self) -> Vec<Box<dyn Part + '_>> {
+        let groups = self.layout.merged.groups.iter().enumerate().map(|(kind, group)| {
+            let keys = move || -> ArrayRef { Arc::new(StringArray::from_iter_values(&group.all)) };
+            let batch = move || Ok(Batch::Groups(GroupBatch { kind, start: 0, keys: keys(), properties: Vec::new() }));
+            part::of(Some(group.all.len() as u64), std::iter::once_with(batch))
+        });
+        groups.collect()
+    }
 }
 
-impl<R: Merge> Source for Merged<R> {
+impl Source for Merged {
     forward!(inner: prepare);
 
     fn graph(&self) -> &Graph {
-        self.record.merged()
+        &self.layout.merged
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
@@ -177,7 +146,7 @@ impl<R: Merge> Source for Merged<R> {
                 "edges of several types are read in several runs, and cannot be requested in order",
             ));
         }
-        let typed = self.record.typed();
+        let typed = &self.layout.typed;
         let (nodes, edges) = (0..typed.nodes.len(), 0..typed.edges.len());
         let requests: Vec<Tables> = match request.tables {
             Tables::Nodes(_) => nodes.map(Tables::Nodes).collect(),
@@ -185,7 +154,10 @@ impl<R: Merge> Source for Merged<R> {
             Tables::Edges(_) => vec![Tables::AllEdges],
             // A column with the relation is not an end.
             Tables::EdgeEnds(_) => edges
-                .map(|ty| if self.record.names_relations(ty) { Tables::Edges(ty) } else { Tables::EdgeEnds(ty) })
+                .map(|ty| match self.layout.has_relations_in_column(ty) {
+                    true => Tables::Edges(ty),
+                    false => Tables::EdgeEnds(ty),
+                })
                 .collect(),
             other => vec![other],
         };
@@ -194,14 +166,14 @@ impl<R: Merge> Source for Merged<R> {
             parts.extend(self.inner.scan(&request.for_tables(tables))?.into_iter().map(|inner| self.part(inner)));
         }
         if matches!(request.tables, Tables::All | Tables::Rest) {
-            parts.extend(self.record.rest().map(|rest| rest as Box<dyn Part + '_>));
+            parts.extend(self.groups());
         }
         Ok(parts)
     }
 
     fn runs(&self, _ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
         let mut runs = Vec::new();
-        for ty in 0..self.record.typed().edges.len() {
+        for ty in 0..self.layout.typed.edges.len() {
             let Some(inner) = self.inner.runs(ty, order)? else { return Ok(None) };
             for run in inner {
                 runs.push(run.into_iter().map(|inner| self.part(inner)).collect());
@@ -211,10 +183,10 @@ impl<R: Merge> Source for Merged<R> {
     }
 
     fn end_form(&self, _ty: usize) -> EndForm {
-        let typed = self.record.typed();
-        let keyless = |node: usize| typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
+        let keyless = |node: usize| self.layout.is_keyless(node);
         // If some edge types refer to nodes with keys by row, the keys of the nodes must be kept for all.
-        let mut keyed = typed.edges.iter().enumerate().filter(|(_, ty)| !(keyless(ty.source) && keyless(ty.target)));
+        let edges = self.layout.typed.edges.iter().enumerate();
+        let mut keyed = edges.filter(|(_, ty)| !(keyless(ty.source) && keyless(ty.target)));
         match self.names_rows && !keyed.any(|(at, _)| self.inner.end_form(at) == EndForm::Rows) {
             true => EndForm::Keys,
             false => EndForm::Rows,
@@ -224,8 +196,7 @@ impl<R: Merge> Source for Merged<R> {
     /// The edges of the node, of every type that has it on this side.
     fn neighbors(&self, _edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let (ty, node) = self.typed_id(node)?;
-        let near = |edge: &EdgeType| if side == Side::Out { edge.source } else { edge.target };
-        let types = self.record.typed().edges.iter().enumerate().filter(|(_, edge)| near(edge) == ty);
+        let types = self.layout.typed.edges.iter().enumerate().filter(|(_, edge)| near(edge, side) == ty);
         let types: Vec<usize> = types.map(|(number, _)| number).collect();
         // If the type has no edges on this side, the node is not looked up.
         if types.is_empty() {
@@ -247,7 +218,7 @@ impl<R: Merge> Source for Merged<R> {
 ///
 /// # Errors
 /// If the row count of a type is unknown.
-pub(super) fn bases(graph: &Graph) -> Result<Vec<u64>> {
+pub(in crate::mapping) fn bases(graph: &Graph) -> Result<Vec<u64>> {
     let mut bases = Vec::with_capacity(graph.nodes.len());
     let mut next = 0u64;
     for ty in &graph.nodes {

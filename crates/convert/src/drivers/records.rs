@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Result, Rule};
+use isomorph_error::{Finding, Result, Rule};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source};
 use isomorph_neo4j::{Form, OpenOptions as Opening};
@@ -78,6 +78,7 @@ impl Driver for Records {
     fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let mut own = options.get::<Opening>().into_owned();
         own.budget = options.resources.as_ref().map(|resources| resources.budget.clone());
+        own.scratch = options.resources.as_ref().map(|resources| resources.scratch.clone());
         Ok(Arc::new(isomorph_neo4j::Records::open(location, self.0, &own)?))
     }
 
@@ -87,6 +88,11 @@ impl Driver for Records {
 
     fn options_from_sidecar(&self, options: &mut OpenOptions, carried: &dyn Fn() -> Option<Graph>) {
         options.get_mut::<Opening>().shown = carried();
+    }
+
+    fn set_aside<'a>(&self, native: &'a dyn Source) -> &'a [Finding] {
+        let own = native.as_any().and_then(|own| own.downcast_ref::<isomorph_neo4j::Records>());
+        own.map(isomorph_neo4j::Records::set_aside).unwrap_or_default()
     }
 
     fn opens_the_same(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {

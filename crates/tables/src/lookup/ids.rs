@@ -126,11 +126,13 @@ pub struct WrongId {
 /// All that is wrong with ids and ends, by row.
 #[derive(Debug, Default)]
 pub struct WrongIds {
-    /// Ids that an earlier node has too: their number, and the first of them.
+    /// The number of ids that an earlier node has too.
     pub repeats: u64,
+    /// The first of them.
     pub repeated: Vec<WrongId>,
-    /// Ends that no node has: their number, and the first of them.
+    /// The number of ends that no node has.
     pub losses: u64,
+    /// The first of them.
     pub lost: Vec<WrongId>,
 }
 

@@ -70,7 +70,7 @@ proptest! {
 
 #[test]
 fn ids_after_ends_and_ids_of_two_kinds_are_in_doubt() {
-    let budget = Budget::new(1 << 20);
+    let budget = Budget::new(64 << 20);
     let options = LookupOptions::new(&budget, &Scratch::new(None).unwrap());
     let pass = |each: fn(&mut IdsInOrder)| {
         let mut pass = IdsInOrder::new(options.clone());

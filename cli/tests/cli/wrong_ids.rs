@@ -98,7 +98,7 @@ fn every_command_agrees_about_wrong_ids_and_ends() {
             assert!(listed.contains(&rule), "{listed}");
             home.write(&format!("clean.{name}"), text(file, &[(1, "a"), (2, "b")], &[(1, 2)]));
             let digest = |place: &str, flags: &[&str]| {
-                home.run(&[&["digest", place, "--json"], flags].concat()).exits(0).json()["content"].clone()
+                home.run(&[&["digest", place, "--json"] as &[&str], flags].concat()).exits(0).json()["content"].clone()
             };
             assert_eq!(digest(name, &["--lenient"]), digest(&format!("clean.{name}"), &[]), "{name}");
             assert_eq!(digest("out.graphml", &[]), digest(name, &["--lenient"]), "{name}");

@@ -143,3 +143,33 @@ def test_gml_of_networkx_with_values_of_several_kinds(isomorph: Isomorph, tmp_pa
     isomorph.convert(tmp_path / "a.gml", tmp_path / "b.nodelink.json")
     back = json.loads((tmp_path / "b.nodelink.json").read_text())
     assert [node["p"] for node in back["nodes"]] == values
+
+
+WRONG = {
+    "gml": ("graph [ directed 1 {} ]", 'node [ id {} label "n{}" ]', "edge [ source {} target {} ]"),
+    "graphml": ('<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">{}</graph></graphml>', '<node id="{}"/>', '<edge source="{}" target="{}"/>'),
+}
+
+
+@pytest.mark.parametrize("form", WRONG)
+@pytest.mark.parametrize("rule", ["ID", "END"])
+def test_repeated_ids_and_missing_nodes(isomorph: Isomorph, tmp_path: Path, form: str, rule: str) -> None:
+    """In GML, both libraries refuse what we refuse. In GraphML they guess, and agree with us about the rest."""
+    frame, node, edge = WRONG[form]
+    nodes, edges = ([0, 1, 0], [(0, 1)]) if rule == "ID" else ([0, 1], [(0, 1), (1, 7)])
+    records = [node.format(id, at) for at, id in enumerate(nodes)] + [edge.format(*ends) for ends in edges]
+    path = tmp_path / f"a.{form}"
+    path.write_text(frame.format("\n".join(records)))
+    assert isomorph.error("digest", path, expect=3)["rule"] == f"{form.upper()}-{rule}"
+    if form == "gml":
+        with pytest.raises(nx.NetworkXError):
+            nx.read_gml(path)
+        igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+        with pytest.raises(igraph.InternalError):
+            igraph.Graph.Read(str(path), format="gml")
+    isomorph.run("convert", path, tmp_path / "b.graphml", "--lenient")
+    back = nx.read_graphml(tmp_path / "b.graphml")
+    assert len(back) == 2 and len(back.edges) == 1
+    if form == "graphml":
+        guessed = nx.read_graphml(path)
+        assert set(back) <= set(guessed) and set(back.edges) <= set(guessed.edges)

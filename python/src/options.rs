@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use isomorph::convert::{ConvertOptions, Format, Hyperedges, OpenOptions, RdfMode, Registry, SidecarUse, WriteOptions};
-use isomorph::formats::{annnet, deepgnn, flat, graphar, graphlake, nock, rdf};
+use isomorph::formats::{annnet, deepgnn, flat, graphar, graphfile, graphlake, neo4j, nock, rdf};
 use isomorph::storage::{Budget, Resources, Scratch};
 use isomorph::{Error, Location, Result};
 use pyo3::prelude::*;
@@ -85,6 +85,8 @@ impl Opening {
         options.get_mut::<deepgnn::OpenOptions>().lenient = self.lenient;
         let tables = options.get_mut::<flat::OpenOptions>();
         (tables.allow_outside, tables.lenient) = (self.allow_outside, self.lenient);
+        options.get_mut::<graphfile::OpenOptions>().lenient = self.lenient;
+        options.get_mut::<neo4j::OpenOptions>().lenient = self.lenient;
         Ok(options)
     }
 

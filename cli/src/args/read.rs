@@ -48,7 +48,8 @@ pub struct OpenArgs {
     /// If opening finds errors, warn and continue. NOCK: also guess where the data breaks the specification. GraphLake:
     /// sort files that are out of order. RDF: skip invalid statements and everything that depends on them, and count
     /// them. DeepGNN: skip invalid records of a text, and count them. Tables: set aside rows with wrong cells, repeated
-    /// keys and ends that are no node; convert lists them in a file next to the output
+    /// keys and ends that are no node. Files of graph tools, APOC: set aside nodes with repeated ids, and edges with ends
+    /// that are no node. convert lists what is set aside in a file next to the output
     #[arg(long)]
     pub lenient: bool,
     /// NOCK: read edge_id as a property; otherwise it is treated as layout

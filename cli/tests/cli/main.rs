@@ -47,3 +47,4 @@ mod support;
 mod tables;
 mod usage;
 mod validate;
+mod wrong_ids;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use arrow_array::Array;
 use isomorph_error::{Error, Finding, Kind, Place, Result, Rule};
 use isomorph_storage::Scratch;
-use isomorph_tables::lookup::{KeyRowsBuilder, Lookup, LookupOptions};
+use isomorph_tables::lookup::{Asked, LookupOptions, WrongId, wrong_ids};
 
 use crate::keys::Keys;
 use crate::open::Tables;
@@ -126,23 +126,20 @@ impl Tables {
         let name = &table.columns[own.key].name;
         let scratch = self.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
         let memory = self.options.budget.limit() / 4 / self.nodes.len().max(1) as u64;
-        let mut builder = KeyRowsBuilder::new(LookupOptions::new(&self.options.budget, &scratch).memory(memory));
-        self.each_key(ty, |_, keys| builder.push(keys))?;
-        let known = match builder.finish()? {
-            keys if keys.repeats().is_empty() => return Ok(found),
-            Lookup::Memory(known) => known,
-            Lookup::Spilled(_) => return Err(self.too_many(ty)),
-        };
-        let mut rows = Vec::new();
-        self.each_key(ty, |first, keys| {
-            rows.clear();
-            known.translate(keys, &mut rows)?;
-            for (row, earlier) in (first..).zip(&rows).filter(|(row, earlier)| **earlier < *row) {
-                let what = format!("the key is that of {} already", table.earlier(*earlier, row));
-                found.add(row, table.place_of(row).in_field(name.clone()), &rules::KEY, what);
-            }
-            Ok(())
+        let options = LookupOptions::new(&self.options.budget, &scratch).memory(memory);
+        let all = wrong_ids(&options, MOST, |asked, take| match asked {
+            Asked::Ids => self.each_key(ty, |first, keys| take(first.into(), keys)),
+            // These are found by table: several types may have one.
+            Asked::Ends => Ok(()),
         })?;
+        if !all.is_complete() {
+            return Err(self.too_many(ty));
+        }
+        for WrongId { row, first, .. } in all.repeated {
+            let earlier = first.map(|first| table.earlier(first, row)).unwrap_or_default();
+            let what = format!("the key is that of {earlier} already");
+            found.add(row, table.place_of(row).in_field(name.clone()), &rules::KEY, what);
+        }
         Ok(found)
     }
 

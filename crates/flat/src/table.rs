@@ -14,6 +14,7 @@ use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 use crate::cells::Split;
 use crate::opened_files::{readers, readings, without_empty};
 use crate::reading::Reading;
+use crate::rules;
 use crate::sql::{Column, ColumnType, ExternalTable, TableOptions};
 use crate::survey::{CsvSurvey, Found, Wanted, header, survey};
 
@@ -148,7 +149,13 @@ impl Table {
         let (mut counted, mut others) = (None, Vec::new());
         if encoding.is_text() {
             if columns.is_empty() {
-                let Found { columns: found, rows, relations, labels } = survey(&mut files, encoding, &wanted)?;
+                let Found { columns: mut found, rows, relations, labels } = survey(&mut files, encoding, &wanted)?;
+                if found.is_empty() && encoding == Encoding::JsonLines {
+                    // No line names a column: the table has those that the graph needs.
+                    let needed = keys.iter().chain(known.keys()).collect::<BTreeSet<_>>();
+                    found.extend(needed.into_iter().map(|name| (name.clone(), ColumnType::plain(DataType::Utf8))));
+                    findings.push(&rules::EMPTY, "the file has no lines: the table has no rows", blob.place());
+                }
                 columns = found.into_iter().map(|(name, ty)| TableColumn::new(name, ty, false)).collect();
                 counted = Some((rows, relations, labels));
                 for column in &mut columns {
@@ -381,16 +388,17 @@ impl Table {
 
     /// The row of the files that is shown with this number.
     fn stored_row(&self, shown: u64) -> u64 {
-        let mut row = shown;
-        self.left_out
-            .iter()
-            .take_while(|out| {
-                let is_before = **out <= row;
-                row += u64::from(is_before);
-                is_before
-            })
-            .for_each(drop);
-        row
+        // Of the rows that are left out, those before it: as many as have less rows before them that are shown.
+        let (mut least, mut most) = (0, self.left_out.len());
+        while least < most {
+            let middle = usize::midpoint(least, most);
+            if self.left_out.get(middle).is_some_and(|out| out - middle as u64 <= shown) {
+                least = middle + 1;
+            } else {
+                most = middle;
+            }
+        }
+        shown + least as u64
     }
 
     /// Leaves out rows, as they are shown.

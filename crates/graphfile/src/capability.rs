@@ -12,9 +12,10 @@ const JSON_SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(64), Scalar::UInt(64
 const JSON_VALUES: Values =
     Values { scalars: JSON_SCALARS, lists: JSON_SCALARS, nulls: true, json: true, ..Values::NONE };
 
-/// Node-link JSON stores nodes and edges with any JSON; all edges are directed, or all are undirected.
+/// Node-link JSON stores nodes and edges with any JSON; all edges are directed, or all are undirected. Ids that are integers stay integers
+/// between such files; those of other formats are texts.
 pub const NODE_LINK: Capability = Capability {
-    keys: &[KeyKind::Int, KeyKind::Utf8],
+    keys: &[KeyKind::Utf8],
     order: true,
     nodes: JSON_VALUES,
     edges: JSON_VALUES,
@@ -25,26 +26,18 @@ pub const NODE_LINK: Capability = Capability {
 };
 
 /// KGX JSON stores directed edges; ids are CURIEs.
-pub const KGX: Capability = Capability {
-    keys: &[KeyKind::Utf8],
-    directions: Directions::None,
-    documents: Documents::Named(&[crate::nodelink::MEMBERS]),
-    ..NODE_LINK
-};
+pub const KGX: Capability =
+    Capability { directions: Directions::None, documents: Documents::Named(&[crate::nodelink::MEMBERS]), ..NODE_LINK };
 
 /// JSON Graph Format stores nodes and edges with any JSON; each edge is directed or undirected.
-pub const JGF: Capability = Capability {
-    keys: &[KeyKind::Utf8],
-    directions: Directions::ByRow,
-    documents: Documents::Named(&[OF_GRAPH]),
-    ..NODE_LINK
-};
+pub const JGF: Capability =
+    Capability { directions: Directions::ByRow, documents: Documents::Named(&[OF_GRAPH]), ..NODE_LINK };
 
 const CX2_SCALARS: &[Scalar] = &[Scalar::Bool, Scalar::Int(64), Scalar::Float(64), Scalar::Text];
 
 const CX2_VALUES: Values = Values { scalars: CX2_SCALARS, lists: CX2_SCALARS, nulls: true, ..Values::NONE };
 
-/// CX2 stores directed edges between nodes with integers as ids.
+/// CX2 stores directed edges between nodes with integers as ids; keys of other formats are names.
 pub const CX2: Capability = Capability {
     nodes: CX2_VALUES,
     edges: CX2_VALUES,
@@ -67,9 +60,9 @@ pub const GEXF: Capability = Capability {
     ..Capability::LEAST
 };
 
-/// GML stores integers, floats, texts and lists of pairs.
+/// GML stores integers, floats, texts and lists of pairs; keys of other formats are labels.
 pub const GML: Capability = Capability {
-    keys: &[KeyKind::Int, KeyKind::Utf8],
+    keys: &[KeyKind::Utf8],
     order: true,
     nodes: Values {
         scalars: &[Scalar::Int(64), Scalar::UInt(64), Scalar::Float(64), Scalar::Text],

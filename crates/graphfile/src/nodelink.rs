@@ -170,7 +170,13 @@ fn looks_like(begin: &[u8]) -> Option<Vocabulary> {
             let is_list = own.iter().any(|(name, value)| name == "source" && value.starts_with(['[', '{']));
             return (value("nodes").is_some() || !is_list).then_some(OF_NETWORKX);
         }
-        // No edge, or one that is too long.
+        // No edge: NetworkX says more of a graph, D3 calls the list links, and KGX has ids.
+        let is_said = ["directed", "multigraph", "graph", "links"].iter().any(|name| value(name).is_some());
+        let node = value("nodes").and_then(first);
+        if item.starts_with(']') && !is_said && node.is_some_and(|node| has(&node, &["id"])) {
+            return Some(OF_KGX);
+        }
+        // Or one that is too long.
         let is_open = item.starts_with(']') || item.is_empty() || !item.contains('}');
         return (is_open && value("nodes").is_some_and(is_records)).then_some(OF_NETWORKX);
     }

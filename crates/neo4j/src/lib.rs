@@ -6,6 +6,7 @@
 
 mod apoc;
 mod capability;
+mod check;
 mod cypher;
 mod item;
 pub mod rules;
@@ -13,13 +14,12 @@ mod schema;
 mod source;
 mod spelled;
 mod table;
-mod validate;
 mod value;
 mod write;
 
 use isomorph_error::Result;
 use isomorph_model::Graph;
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Scratch};
 use isomorph_tables::PackedFile;
 
 pub use capability::{CAPABILITY, holds, is_label, is_property};
@@ -43,8 +43,12 @@ pub enum Form {
 pub struct OpenOptions {
     /// The graph that was written, if a sidecar knows it: its types, keys and columns.
     pub shown: Option<Graph>,
+    /// Whether nodes whose id is repeated, and relationships that end in no node, are set aside.
+    pub lenient: bool,
     /// Memory for checks.
     pub budget: Option<Budget>,
+    /// Temporary files.
+    pub scratch: Option<Scratch>,
 }
 
 /// Whether the file at `location` begins like a text of this form.

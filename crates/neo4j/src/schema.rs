@@ -216,6 +216,12 @@ impl Schema {
         Schema::of(graph.clone(), false)
     }
 
+    /// The numbers of rows are no longer those that a known graph had.
+    pub fn forget_rows(&mut self) {
+        self.graph.nodes.iter_mut().for_each(|ty| ty.rows = None);
+        self.graph.edges.iter_mut().for_each(|ty| ty.rows = None);
+    }
+
     fn of(graph: Graph, from_values: bool) -> Schema {
         let nodes = graph.nodes.iter().enumerate().map(|(at, ty)| (ty.name.clone(), at)).collect();
         let name = |ty: &EdgeType| ty.relation.fixed().unwrap_or_default().to_owned();

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use isomorph_error::{Error, Findings, Result};
+use isomorph_error::{Error, Finding, Findings, Result};
 use isomorph_model::label::LabelBuilder;
 use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, Key, KeyKind, LabelVocabulary, NodeBatch, NodeId, Part,
@@ -15,11 +15,13 @@ use isomorph_model::{
 };
 use isomorph_storage::{Budget, Location};
 use isomorph_tables::PackedFile;
+use isomorph_tables::lookup::LookupOptions;
 
+use crate::check::{self, Checked, LeftOut, MOST, NAMED, Remaining, Wrong};
 use crate::item::{Edge, Item, Items, Node};
 use crate::schema::{Schema, key_names};
 use crate::table::{Column, Rows};
-use crate::{Form, OpenOptions, apoc, cypher, rules, validate};
+use crate::{Form, OpenOptions, apoc, cypher, rules};
 
 /// Maximum number of rows in a batch.
 const ROWS: usize = 1 << 16;
@@ -42,32 +44,94 @@ pub struct Records {
     keys: Vec<String>,
     /// What the labels and ids of a file of APOC mean, see [`apoc::Lines`].
     types: Option<bool>,
-    budget: Budget,
+    left_out: Arc<LeftOut>,
+    /// Wrong ids and wrong ends, which end every reading.
+    wrong: Findings,
+    set_aside: Vec<Finding>,
+    lookups: LookupOptions,
 }
 
 impl Records {
-    /// The records, from the first on.
-    ///
-    /// # Errors
-    /// If the file cannot be unpacked.
-    pub(crate) fn items(&self) -> Result<Box<dyn Items>> {
-        items(&self.file, self.form, self.types)
+    /// The records, from the first on, but for those that are left out.
+    fn items(&self) -> Result<Box<dyn Items>> {
+        let items: Box<dyn Items> = match self.form {
+            Form::Apoc => Box::new(apoc::Lines::new(&self.file, self.types)?),
+            Form::Cypher => Box::new(cypher::Script::new(&self.file)?),
+        };
+        Ok(match self.left_out.is_empty() {
+            true => items,
+            false => Box::new(Remaining::new(items, Arc::clone(&self.left_out))),
+        })
     }
 
-    /// Opens the text at `location`. Without a known graph it is read once.
+    /// Finds the schema; returns whether ids are known to be unique, and all ends to be nodes.
+    fn survey(&mut self, options: &OpenOptions) -> Result<bool> {
+        let mut items = self.items()?;
+        let mut checked = Checked::new(items.as_mut(), self.lookups.clone());
+        self.schema = match &options.shown {
+            Some(graph) => Schema::known(graph),
+            None => Schema::surveyed(&mut checked)?,
+        };
+        if !self.left_out.is_empty() && options.shown.is_some() {
+            self.schema.forget_rows();
+        }
+        self.keys = key_names(&self.schema.graph);
+        checked.finish()
+    }
+
+    /// The records that were set aside, and why.
+    pub fn set_aside(&self) -> &[Finding] {
+        &self.set_aside
+    }
+
+    /// # Errors
+    /// If a record has a wrong id or a wrong end: other readings would not agree about the graph.
+    fn refuse_wrong(&self) -> Result<()> {
+        match self.wrong.by_rule().find_map(|(_, kept)| kept.first()) {
+            Some(wrong) => Err(Error::broken(wrong.rule, wrong.message.clone()).at(wrong.place.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens the text at `location`, and reads it once. A node whose id is repeated and a relationship that ends in no node are findings,
+    /// and end every reading; with [`OpenOptions::lenient`], they are set aside.
     ///
     /// # Errors
     /// If it cannot be read, or is not understood.
     pub fn open(location: &Location, form: Form, options: &OpenOptions) -> Result<Records> {
         let file = PackedFile::open(location)?;
         let types = options.shown.as_ref().map(Schema::prefixes);
-        let schema = match &options.shown {
-            Some(graph) => Schema::known(graph),
-            None => Schema::surveyed(items(&file, form, None)?.as_mut())?,
-        };
-        let keys = key_names(&schema.graph);
         let budget = options.budget.clone().unwrap_or_else(Budget::of_this_machine);
-        Ok(Records { file, form, schema, keys, types, budget })
+        let lookups = check::lookups(&budget, options.scratch.as_ref())?;
+        let mut own = Records {
+            file,
+            form,
+            schema: Schema::known(&Graph::default()),
+            keys: Vec::new(),
+            types,
+            left_out: Arc::default(),
+            wrong: Findings::keeping(NAMED),
+            set_aside: Vec::new(),
+            lookups,
+        };
+        if own.survey(options)? {
+            return Ok(own);
+        }
+        if !options.lenient {
+            let wrong = own.find_wrong(NAMED)?;
+            wrong.tell(&mut own.wrong);
+            return Ok(own);
+        }
+        let (left_out, set_aside) = own.find_wrong(MOST)?.set_aside()?;
+        if !set_aside.is_empty() {
+            (own.left_out, own.set_aside) = (Arc::new(left_out), set_aside);
+            own.survey(options)?;
+        }
+        Ok(own)
+    }
+
+    fn find_wrong(&self, most: usize) -> Result<Wrong> {
+        Wrong::of(&|| self.items(), &self.lookups, most)
     }
 
     /// The records of these types, in the order of the text; all if `None`.
@@ -75,7 +139,7 @@ impl Records {
         let rows = rows.clamp(1, ROWS);
         let open = move || {
             Ok(Reading {
-                items: items(&self.file, self.form, self.types)?,
+                items: self.items()?,
                 nodes: HashMap::new(),
                 edges: HashMap::new(),
                 starts: vec![0; self.schema.graph.nodes.len()],
@@ -130,13 +194,6 @@ impl Wanted {
 enum Of {
     Nodes(usize),
     Edges(usize),
-}
-
-fn items(file: &PackedFile, form: Form, types: Option<bool>) -> Result<Box<dyn Items>> {
-    Ok(match form {
-        Form::Apoc => Box::new(apoc::Lines::new(file, types)?),
-        Form::Cypher => Box::new(cypher::Script::new(file)?),
-    })
 }
 
 /// A text that is being read.
@@ -309,6 +366,7 @@ impl Source for Records {
         if request.order != EdgeOrder::Any {
             return Err(Error::unsupported("the records of a text come in its order"));
         }
+        self.refuse_wrong()?;
         let (one, all) = (|ty| Some(Wanted::One(ty)), Some(Wanted::All));
         let wanted = match request.tables {
             Tables::All => [all, all],
@@ -331,6 +389,8 @@ impl Source for Records {
     }
 
     fn about(&self) -> About {
+        let mut findings = self.wrong.clone();
+        self.set_aside.iter().for_each(|one| findings.push(one.rule, one.message.clone(), one.place.clone()));
         let format = match self.form {
             Form::Apoc => "JSON lines of APOC",
             Form::Cypher => "Cypher script",
@@ -342,11 +402,12 @@ impl Source for Records {
             bytes: self.file.blob.size(),
             layout: "one record after another".to_owned(),
             edge_layouts: Vec::new(),
-            findings: Findings::default(),
+            findings,
         }
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        self.refuse_wrong()?;
         let ty = self.schema.graph.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
         let near = if side == Side::Out { ty.source } else { ty.target };
         let text = match node {
@@ -381,6 +442,19 @@ impl Source for Records {
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {
-        validate::validate(self, &self.budget, findings)
+        self.set_aside.iter().for_each(|one| findings.push(one.rule, one.message.clone(), one.place.clone()));
+        if !self.wrong.is_empty() {
+            self.find_wrong(MOST)?.tell(findings);
+            return Ok(());
+        }
+        for part in self.scan(&Request::of(Tables::All))? {
+            for batch in part {
+                let Err(error) = batch else { continue };
+                let Some(rule) = error.broken_rule() else { return Err(error) };
+                findings.push(rule, error.message(), error.place().clone());
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 }

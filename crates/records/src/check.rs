@@ -1,107 +1,196 @@
-//! Checks that need all ids: ids are unique, and edges end in nodes.
+//! Ids that are repeated, and ends that are no nodes: found when a file is opened, so that no reading counts what another does not find.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{Field, Schema};
-use isomorph_error::{Error, Findings, Place, Result, Rule};
-use isomorph_model::{Batch, Ends, Request, Source, Tables};
-use isomorph_storage::{Budget, Scratch};
-use isomorph_tables::lookup::{ABSENT, BulkLookup, KeyRowsBuilder, Lookup, LookupOptions};
+use arrow_array::ArrayRef;
+use isomorph_error::{Error, Finding, Findings, Kind, Place, Result, Rule};
+use isomorph_model::Ends;
+use isomorph_storage::Scratch;
+use isomorph_tables::lookup::{Asked, LookupOptions, Take, WrongId, WrongIds, wrong_ids};
+use isomorph_tables::sort::Sequence;
 
-/// Adds findings about the ids of nodes, and about ends of edges and hyperedges, to `findings`. `rules` are that ids are
-/// unique and that ends are nodes.
-///
-/// # Errors
-/// Returns an error if the file cannot be read, or there is no space for temporary files.
-pub fn check_ids(
-    graph: &dyn Source,
-    place: &Place,
-    (unique, end): (&'static Rule, &'static Rule),
-    (budget, scratch): (&Budget, &Scratch),
-    findings: &mut Findings,
-) -> Result<()> {
-    let mut keys = KeyRowsBuilder::new(LookupOptions::new(budget, scratch).memory(budget.available() / 2));
-    for part in graph.scan(&Request::of(Tables::NodeKeys(0)))? {
-        for batch in part {
-            if let Batch::Nodes(nodes) = batch?
-                && let Some(own) = &nodes.keys
-            {
-                keys.push(own.as_ref())?;
-            }
+use crate::chunk::{Chunk, LeftOut, Wanted};
+use crate::reader::Item;
+use crate::source::RecordGraph;
+use crate::stored::IdKind;
+use crate::survey::{Ids, wrong};
+
+/// The most records that are set aside, and that `validate` names: more are no mistakes, but another file.
+pub(crate) const MOST: usize = 1_000_000;
+
+/// The most records that are named when a file is opened.
+pub(crate) const NAMED: usize = 100;
+
+/// A record that is wrong.
+struct WrongRecord {
+    item: Item,
+    row: u64,
+    finding: Finding,
+}
+
+/// The records with wrong ids, or wrong ends.
+pub(crate) struct WrongRecords {
+    all: Vec<WrongRecord>,
+    /// How often rules are broken by records that are not named, and by what.
+    others: Vec<(&'static Rule, &'static str, u64)>,
+}
+
+impl WrongRecords {
+    /// Adds what is wrong to `findings`.
+    pub fn tell(self, findings: &mut Findings) {
+        for WrongRecord { finding, .. } in self.all {
+            findings.push(finding.rule, finding.message, finding.place);
+        }
+        for (rule, message, count) in self.others {
+            (0..count).for_each(|_| findings.push(rule, message, Place::default()));
         }
     }
-    let lookup = keys.finish()?;
-    repeats(&lookup, "node", unique, place, findings);
-    let mut schema = None;
-    let (mut rows, mut sequence) = (Vec::new(), 0);
-    let mut parts = graph.scan(&Request::of(Tables::EdgeEnds(0)))?;
-    parts.extend(graph.scan(&Request::of(Tables::Rest))?);
-    let mut bulk = None;
-    for part in parts {
-        for batch in part {
-            let all = match batch? {
-                Batch::Edges(edges) => vec![edges.source, edges.target],
-                Batch::Members(members) => vec![members.member],
-                _ => continue,
-            };
-            for ends in &all {
-                let Ends::Keys(ends) = ends else { continue };
-                match &lookup {
-                    Lookup::Memory(keys) => {
-                        rows.clear();
-                        if keys.translate(ends.as_ref(), &mut rows)?.not_found > 0 {
-                            missing(ends, &rows, end, place, findings);
-                        }
-                    }
-                    Lookup::Spilled(keys) => {
-                        let schema = schema.get_or_insert_with(|| {
-                            Arc::new(Schema::new(vec![Field::new("id", ends.data_type().clone(), false)]))
-                        });
-                        if bulk.is_none() {
-                            bulk = Some(BulkLookup::within(keys, schema, budget.available() / 2)?);
-                        }
-                        let Some(bulk) = &bulk else { continue };
-                        let tags = RecordBatch::try_new(Arc::clone(schema), vec![Arc::clone(ends)]);
-                        let tags = tags.map_err(|error| Error::malformed(error.to_string()))?;
-                        bulk.add_probes(ends.as_ref(), &tags, sequence)?;
-                        sequence += ends.len() as u64;
-                    }
+
+    /// Returns the records, which are to be left out, and what is wrong with each.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many.
+    pub fn set_aside(self) -> Result<(LeftOut, Vec<Finding>)> {
+        if !self.others.is_empty() {
+            let message =
+                "more records are wrong than can be set aside: 1,000,000, or 16 if ids do not fit into memory";
+            return Err(Error::new(Kind::TooLarge, message).hint("--memory SIZE    allow more memory"));
+        }
+        let (mut left_out, mut told) = (LeftOut::default(), Vec::new());
+        for WrongRecord { item, row, finding } in self.all {
+            // An edge may have two wrong ends.
+            if left_out.add(item, row) {
+                told.push(finding);
+            }
+        }
+        Ok((left_out, told))
+    }
+}
+
+impl RecordGraph {
+    /// Returns the records that are wrong, and names up to `most` of each kind.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or there is no space for temporary files.
+    pub(crate) fn wrong_records(&self, most: usize) -> Result<WrongRecords> {
+        let options = self.options();
+        let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+        let budget = &options.budget;
+        let lookups = LookupOptions::new(budget, &scratch).memory(budget.available() / 4);
+        let of_nodes = wrong_ids(&lookups, most, |asked, take| self.each_id(asked, take))?;
+        let hyperedges = Wanted { hyperedges: true, ..Wanted::BARE };
+        let of_hyperedges = match self.survey().hyperedges.rows {
+            0 => WrongIds::default(),
+            _ => wrong_ids(&lookups, most, |asked, take| match asked {
+                Asked::Ids => {
+                    self.each_chunk(hyperedges, &mut |chunk| take(chunk.start.into(), &self.hyperedge_keys(chunk)?))
                 }
+                Asked::Ends => Ok(()),
+            })?,
+        };
+        let edges = self.survey().edges.rows;
+        let rules = self.syntax().rules();
+        let end = |own: &WrongId| match own.row.checked_sub(edges) {
+            None => (Item::Edge, own.row),
+            Some(row) => (Item::Hyperedge, row),
+        };
+        let nodes = of_nodes.repeated.iter().map(|own| (Item::Node, own.row, own, rules.id));
+        let unique = rules.hyperedge.unwrap_or(rules.id);
+        let hyperedges = of_hyperedges.repeated.iter().map(|own| (Item::Hyperedge, own.row, own, unique));
+        let lost = of_nodes.lost.iter().map(|own| (end(own).0, end(own).1, own, rules.end));
+        let all: Vec<(Item, u64, &WrongId, &'static Rule)> = nodes.chain(hyperedges).chain(lost).collect();
+        let named = all.iter().map(|(item, row, own, _)| (*item, *row, own.first));
+        let offsets = self.offsets(named)?;
+        let place = |item, row| match offsets.get(&(item, row)) {
+            Some(Some(offset)) => self.file().blob.place().offset(*offset),
+            _ => self.file().blob.place(),
+        };
+        let is_text = self.id_kind() == IdKind::Texts && self.survey().label.is_none();
+        let records = all.iter().map(|(item, row, own, rule)| {
+            let id = if is_text || *item == Item::Hyperedge { format!("{:?}", own.id) } else { own.id.clone() };
+            let what = item.word();
+            let message = match own.first {
+                Some(first) => {
+                    let earlier = offsets.get(&(*item, first)).copied().flatten();
+                    let earlier = earlier.map(|offset| format!(" at byte {offset}")).unwrap_or_default();
+                    format!("the id {id} is that of the {what}{earlier} already")
+                }
+                None => format!("the {what} ends in {id}, which is not a node"),
+            };
+            WrongRecord { item: *item, row: *row, finding: Finding { rule, message, place: place(*item, *row) } }
+        });
+        let others = [
+            (rules.id, "two nodes have the same id", of_nodes.repeats - of_nodes.repeated.len() as u64),
+            (rules.end, "an end is not a node", of_nodes.losses - of_nodes.lost.len() as u64),
+            (unique, "two hyperedges have the same id", of_hyperedges.repeats - of_hyperedges.repeated.len() as u64),
+        ];
+        let others = others.into_iter().filter(|(.., count)| *count > 0).collect();
+        Ok(WrongRecords { all: records.collect(), others })
+    }
+
+    /// Passes on the ids of nodes, or the ends of edges and then of hyperedges, whose rows follow those of edges.
+    fn each_id(&self, asked: Asked, take: &mut Take<'_>) -> Result<()> {
+        let edges = self.survey().edges.rows;
+        match asked {
+            Asked::Ids => self.each_chunk(Wanted { nodes: true, ..Wanted::BARE }, &mut |chunk| {
+                take(chunk.start.into(), self.plain_ids(chunk)?.as_ref())
+            }),
+            Asked::Ends => {
+                let wanted = Wanted { edges: true, hyperedges: true, ..Wanted::BARE };
+                self.each_chunk(wanted, &mut |chunk| match &chunk.members {
+                    Some(members) => {
+                        let rows: Vec<u64> = members.rows().map(|row| edges + chunk.start + row as u64).collect();
+                        take(Sequence::Each(&rows), &members.nodes)
+                    }
+                    None => {
+                        (0..2).try_for_each(|side| take(chunk.start.into(), self.plain_ends(chunk, side)?.as_ref()))
+                    }
+                })
             }
         }
     }
-    if let Some(bulk) = bulk {
-        let answers = bulk.finish()?;
-        let mut stream = answers.stream()?;
-        while let Some(batch) = stream.next_batch()? {
-            missing(batch.tags.column(0), &batch.rows, end, place, findings);
+
+    /// Returns the ids of nodes as edges name them.
+    fn plain_ids(&self, chunk: &Chunk) -> Result<ArrayRef> {
+        if self.survey().label.is_none() && self.survey().ids != Ids::Positions {
+            return self.node_keys(chunk);
+        }
+        self.positions(chunk)
+    }
+
+    fn plain_ends(&self, chunk: &Chunk, side: usize) -> Result<ArrayRef> {
+        let kind = match self.survey().label {
+            Some(_) => IdKind::Integers,
+            None => self.id_kind(),
+        };
+        let ends = chunk.ids[side].as_ref().map(|ids| ids.ids(kind));
+        match ends {
+            Some(Ok(Ends::Keys(keys))) => Ok(keys),
+            Some(Err(row)) => {
+                let message = "an edge ends in an id that no node has";
+                Err(wrong(self.syntax().rules().end, message, self.file(), chunk, row))
+            }
+            _ => Err(self.changed(chunk, 0)),
         }
     }
-    Ok(())
-}
 
-/// Adds elements with the same id as another of their kind.
-pub fn repeats(lookup: &Lookup, kind: &str, rule: &'static Rule, place: &Place, findings: &mut Findings) {
-    for repeat in lookup.repeats().shown() {
-        let message = format!("{kind}s {} and {} have the same id", repeat.first, repeat.row);
-        findings.push(rule, message, place.clone().row(repeat.row));
-    }
-    for _ in lookup.repeats().shown().len() as u64..lookup.repeats().count() {
-        findings.push(rule, format!("two {kind}s have the same id"), place.clone());
-    }
-}
-
-/// Adds ends without a row.
-fn missing(ends: &ArrayRef, rows: &[u64], rule: &'static Rule, place: &Place, findings: &mut Findings) {
-    for (at, _) in rows.iter().enumerate().filter(|(at, row)| **row == ABSENT && *at < ends.len()) {
-        let end = match (ends.as_primitive_opt::<Int64Type>(), ends.as_string_opt::<i32>()) {
-            (Some(numbers), _) => numbers.value(at).to_string(),
-            (_, Some(texts)) => format!("{:?}", texts.value(at)),
-            _ => continue,
-        };
-        findings.push(rule, format!("an edge or a hyperedge ends in {end}, which is not a node"), place.clone());
+    /// Returns where some records are, and those with the same id before them.
+    fn offsets(
+        &self,
+        records: impl Iterator<Item = (Item, u64, Option<u64>)>,
+    ) -> Result<BTreeMap<(Item, u64), Option<u64>>> {
+        let both = records.flat_map(|(item, row, first)| [Some((item, row)), first.map(|first| (item, first))]);
+        let mut offsets: BTreeMap<(Item, u64), Option<u64>> = both.flatten().map(|record| (record, None)).collect();
+        if offsets.is_empty() {
+            return Ok(offsets);
+        }
+        self.each_chunk(Wanted { nodes: true, edges: true, hyperedges: true, ..Wanted::BARE }, &mut |chunk| {
+            let rows = (chunk.item, chunk.start)..(chunk.item, chunk.start + chunk.rows as u64);
+            for ((_, row), offset) in offsets.range_mut(rows) {
+                *offset = usize::try_from(row - chunk.start).ok().and_then(|at| chunk.offsets.get(at)).copied();
+            }
+            Ok(())
+        })?;
+        Ok(offsets)
     }
 }

@@ -1,9 +1,11 @@
 //! Records of one kind as columns without a final type: what is kept of a file that was read.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::StringArray;
-use arrow_array::builder::StringBuilder;
+use arrow_array::builder::{ArrayBuilder, StringBuilder};
 use isomorph_error::Result;
 use isomorph_tables::PackedFile;
 
@@ -23,6 +25,44 @@ pub(crate) struct Members {
     pub owners: StringArray,
     pub nodes: StringArray,
     pub roles: StringArray,
+    /// Number of ends up to each hyperedge, and its own.
+    counts: Vec<usize>,
+}
+
+impl Members {
+    /// Returns the position of the hyperedge of each end.
+    pub fn rows(&self) -> impl Iterator<Item = usize> {
+        let starts = std::iter::once(0).chain(self.counts.iter().copied());
+        starts.zip(&self.counts).enumerate().flat_map(|(row, (start, end))| std::iter::repeat_n(row, end - start))
+    }
+}
+
+/// Records that are not read, by their positions in the file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LeftOut {
+    nodes: BTreeSet<u64>,
+    edges: BTreeSet<u64>,
+    hyperedges: BTreeSet<u64>,
+}
+
+impl LeftOut {
+    /// Adds a record; returns whether it is new.
+    pub fn add(&mut self, item: Item, position: u64) -> bool {
+        match item {
+            Item::Node => self.nodes.insert(position),
+            Item::Edge => self.edges.insert(position),
+            Item::Hyperedge => self.hyperedges.insert(position),
+        }
+    }
+
+    fn of(&self, item: Item) -> Vec<u64> {
+        let all = match item {
+            Item::Node => &self.nodes,
+            Item::Edge => &self.edges,
+            Item::Hyperedge => &self.hyperedges,
+        };
+        all.iter().copied().collect()
+    }
 }
 
 /// Records of one kind, in the order of the file.
@@ -52,7 +92,8 @@ impl Chunk {
         let columns = self.columns.iter().map(|(_, column)| column.bytes()).sum::<usize>();
         let members = self.members.iter().flat_map(|own| [&own.owners, &own.nodes, &own.roles]);
         let members = members.map(arrow_array::Array::get_array_memory_size).sum::<usize>();
-        ids + columns + members + self.offsets.capacity() * size_of::<u64>()
+        let counts = self.members.as_ref().map_or(0, |own| own.counts.capacity() * size_of::<usize>());
+        ids + columns + members + counts + self.offsets.capacity() * size_of::<u64>()
     }
 
     /// Returns the values of an attribute; `None` if no record has it.
@@ -67,6 +108,9 @@ struct ChunkBuilder {
     item: Item,
     /// Whether only ids are wanted.
     bare: bool,
+    /// Number of records that were read, and the positions of those that are left out, in order.
+    read: u64,
+    left_out: std::iter::Peekable<std::vec::IntoIter<u64>>,
     start: u64,
     rows: usize,
     bytes: usize,
@@ -75,14 +119,17 @@ struct ChunkBuilder {
     offsets: Vec<u64>,
     columns: Vec<StoredBuilder>,
     members: [StringBuilder; 3],
+    counts: Vec<usize>,
     has_members_beside: bool,
 }
 
 impl ChunkBuilder {
-    fn new(item: Item, bare: bool) -> Self {
+    fn new(item: Item, bare: bool, left_out: &LeftOut) -> Self {
         ChunkBuilder {
             item,
             bare,
+            read: 0,
+            left_out: left_out.of(item).into_iter().peekable(),
             start: 0,
             rows: 0,
             bytes: 0,
@@ -91,6 +138,7 @@ impl ChunkBuilder {
             offsets: Vec::new(),
             columns: Vec::new(),
             members: Default::default(),
+            counts: Vec::new(),
             has_members_beside: false,
         }
     }
@@ -100,6 +148,11 @@ impl ChunkBuilder {
     }
 
     fn push(&mut self, record: &Record, offset: u64) {
+        let position = self.read;
+        self.read += 1;
+        if self.left_out.next_if_eq(&position).is_some() {
+            return;
+        }
         let row = self.rows;
         self.rows += 1;
         self.offsets.push(offset);
@@ -156,6 +209,7 @@ impl ChunkBuilder {
             roles.append_value(end.role.word());
             self.bytes += record.id.text.len() + end.node.len();
         }
+        self.counts.push(self.members[1].len());
         is_directed
     }
 
@@ -171,7 +225,7 @@ impl ChunkBuilder {
         let columns = self.columns.iter_mut().enumerate();
         let members = (self.item == Item::Hyperedge).then(|| {
             let [owners, nodes, roles] = self.members.each_mut().map(StringBuilder::finish);
-            Members { owners, nodes, roles }
+            Members { owners, nodes, roles, counts: std::mem::take(&mut self.counts) }
         });
         Some(Chunk {
             item: self.item,
@@ -199,6 +253,8 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     pub const ALL: Wanted = Wanted { nodes: true, edges: true, hyperedges: true, bare: false };
+    /// Nothing yet, and without attributes.
+    pub const BARE: Wanted = Wanted { nodes: false, edges: false, hyperedges: false, bare: true };
 
     /// Returns whether records of a kind are wanted.
     pub fn includes(self, item: Item) -> bool {
@@ -215,6 +271,8 @@ pub(crate) struct Chunks {
     pub reader: Box<dyn Reader>,
     pub record: Record,
     builders: Vec<ChunkBuilder>,
+    /// The builders whose chunks are due.
+    due: Range<usize>,
     is_over: bool,
 }
 
@@ -223,29 +281,43 @@ impl Chunks {
     ///
     /// # Errors
     /// Returns an error if the file cannot be decompressed.
-    pub fn new(syntax: &dyn Syntax, file: &PackedFile, record: Record, wanted: Wanted) -> Result<Chunks> {
+    pub fn new(
+        syntax: &dyn Syntax,
+        file: &PackedFile,
+        record: Record,
+        wanted: Wanted,
+        left_out: &LeftOut,
+    ) -> Result<Chunks> {
         let items = [Item::Node, Item::Edge, Item::Hyperedge].into_iter().filter(|item| wanted.includes(*item));
-        let builders = items.map(|item| ChunkBuilder::new(item, wanted.bare)).collect();
-        Ok(Chunks { reader: syntax.reader(file)?, record, builders, is_over: false })
+        let builders = items.map(|item| ChunkBuilder::new(item, wanted.bare, left_out)).collect();
+        Ok(Chunks { reader: syntax.reader(file)?, record, builders, due: 0..0, is_over: false })
     }
 
-    /// Returns the next chunk; `None` at the end.
+    /// Returns the next chunk; `None` at the end. A node comes in an earlier chunk than the edges that follow it in the file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or breaks a rule of the syntax.
     pub fn next(&mut self) -> Result<Option<Arc<Chunk>>> {
-        while !self.is_over {
-            let Some(item) = self.reader.next(&mut self.record)? else {
-                self.is_over = true;
-                break;
-            };
-            if let Some(builder) = self.builders.iter_mut().find(|own| own.item == item) {
-                builder.push(&self.record, self.reader.offset());
-                if builder.is_full() {
-                    return Ok(builder.finish().map(Arc::new));
+        loop {
+            let builders = &mut self.builders;
+            if let Some(chunk) = self.due.find_map(|at| builders.get_mut(at)?.finish()) {
+                return Ok(Some(Arc::new(chunk)));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            match self.reader.next(&mut self.record)? {
+                None => (self.is_over, self.due) = (true, 0..self.builders.len()),
+                Some(item) => {
+                    if let Some((at, builder)) = self.builders.iter_mut().enumerate().find(|(_, own)| own.item == item)
+                    {
+                        builder.push(&self.record, self.reader.offset());
+                        if builder.is_full() {
+                            self.due = 0..at + 1;
+                        }
+                    }
                 }
             }
         }
-        Ok(self.builders.iter_mut().find_map(ChunkBuilder::finish).map(Arc::new))
     }
 }

@@ -10,7 +10,7 @@ use isomorph_tables::PackedFile;
 use crate::slots::Record;
 
 /// What was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Item {
     /// A node.
     Node,
@@ -18,6 +18,17 @@ pub enum Item {
     Edge,
     /// A hyperedge.
     Hyperedge,
+}
+
+impl Item {
+    /// Returns its name for messages.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Item::Node => "node",
+            Item::Edge => "edge",
+            Item::Hyperedge => "hyperedge",
+        }
+    }
 }
 
 /// What a file states about the graph; complete when the last record was read.
@@ -133,6 +144,8 @@ pub trait Syntax: Send + Sync {
 pub struct OpenOptions {
     /// The graph that was written, if a sidecar describes it: types that the text does not state.
     pub shown: Option<Graph>,
+    /// Whether nodes whose id is repeated, and edges that end in no node, are set aside.
+    pub lenient: bool,
     /// Memory for checks.
     pub budget: Budget,
     /// Temporary files.
@@ -141,6 +154,6 @@ pub struct OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        OpenOptions { shown: None, budget: Budget::of_this_machine(), scratch: None }
+        OpenOptions { shown: None, lenient: false, budget: Budget::of_this_machine(), scratch: None }
     }
 }

@@ -5,19 +5,18 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
-use isomorph_error::{Error, Findings, Kind, Result};
+use isomorph_error::{Error, Finding, Findings, Kind, Result};
 use isomorph_model::batch::{HyperedgeBatch, MemberBatch};
 use isomorph_model::schema::HyperedgeType;
 use isomorph_model::{
     About, Batch, Direction, EdgeBatch, EdgeOrder, EdgeType, Ends, Graph, Key, KeyKind, NodeBatch, NodeId, NodeType,
     Part, Request, Side, Source, Tables, part,
 };
-use isomorph_storage::{Location, Scratch};
+use isomorph_storage::Location;
 use isomorph_tables::PackedFile;
-use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
-use crate::check::{check_ids, repeats};
-use crate::chunk::{Chunk, Chunks, ROWS, Wanted};
+use crate::check::{MOST, NAMED};
+use crate::chunk::{Chunk, Chunks, LeftOut, ROWS, Wanted};
 use crate::reader::{Item, OpenOptions, Syntax};
 use crate::stored::{IdKind, Misfit, Stored};
 use crate::survey::{Ids, Survey, Table, survey, wrong};
@@ -34,18 +33,46 @@ pub struct RecordGraph {
     file: PackedFile,
     survey: Survey,
     options: OpenOptions,
+    left_out: LeftOut,
     graph: Graph,
     findings: Findings,
+    /// Wrong ids and wrong ends, which end every reading.
+    wrong: Findings,
+    set_aside: Vec<Finding>,
 }
 
 impl RecordGraph {
-    /// Opens the file at `location`, and reads it once.
+    /// Opens the file at `location`, and reads it once. A node whose id is repeated and an edge that ends in no node are findings, and
+    /// end every reading; with [`OpenOptions::lenient`], they are set aside, and the file is read again without them.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or breaks a rule of the syntax.
     pub fn open(location: &Location, syntax: &'static dyn Syntax, options: OpenOptions) -> Result<RecordGraph> {
-        let file = PackedFile::open(location)?;
-        let survey = survey(syntax, &file, &options)?;
+        let mut graph = RecordGraph::without(LeftOut::default(), syntax, PackedFile::open(location)?, options)?;
+        if graph.survey.is_sound {
+            return Ok(graph);
+        }
+        if !graph.options.lenient {
+            let wrong = graph.wrong_records(NAMED)?;
+            wrong.tell(&mut graph.wrong);
+            return Ok(graph);
+        }
+        let (left_out, set_aside) = graph.wrong_records(MOST)?.set_aside()?;
+        if !set_aside.is_empty() {
+            graph = RecordGraph::without(left_out, syntax, graph.file, graph.options)?;
+            graph.set_aside = set_aside;
+        }
+        Ok(graph)
+    }
+
+    /// Reads the file but for some records.
+    fn without(
+        left_out: LeftOut,
+        syntax: &'static dyn Syntax,
+        file: PackedFile,
+        options: OpenOptions,
+    ) -> Result<RecordGraph> {
+        let survey = survey(syntax, &file, &options, &left_out)?;
         let key = match (survey.ids, survey.label) {
             (Ids::Integers | Ids::Positions, None) => Key::int64(),
             _ => Key::utf8(),
@@ -88,7 +115,13 @@ impl RecordGraph {
             let message = "some ids are texts and others are not: all are read as texts, so 1 and \"1\" are the same";
             findings.push(syntax.rules().mixed, message, file.blob.place());
         }
-        Ok(RecordGraph { syntax, file, survey, options, graph, findings })
+        let (wrong, set_aside) = (Findings::keeping(NAMED), Vec::new());
+        Ok(RecordGraph { syntax, file, survey, options, left_out, graph, findings, wrong, set_aside })
+    }
+
+    /// Returns the records that were set aside, and why.
+    pub fn set_aside(&self) -> &[Finding] {
+        &self.set_aside
     }
 
     /// Returns what was recognised, and from what: pairs of subject and fact.
@@ -107,9 +140,51 @@ impl RecordGraph {
         all
     }
 
-    /// Returns the place of the file.
+    pub(crate) fn syntax(&self) -> &'static dyn Syntax {
+        self.syntax
+    }
+
     pub(crate) fn file(&self) -> &PackedFile {
         &self.file
+    }
+
+    pub(crate) fn survey(&self) -> &Survey {
+        &self.survey
+    }
+
+    pub(crate) fn options(&self) -> &OpenOptions {
+        &self.options
+    }
+
+    fn feed(&self, wanted: Wanted) -> Result<Feed<'_>> {
+        Ok(match &self.survey.kept {
+            Some(kept) => Feed::Kept(kept.chunks.iter()),
+            None => {
+                let template = self.survey.template.clone();
+                Feed::Read(Box::new(Chunks::new(self.syntax, &self.file, template, wanted, &self.left_out)?))
+            }
+        })
+    }
+
+    /// Passes on what is wanted, in the order of the file.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, and errors of `take`.
+    pub(crate) fn each_chunk(&self, wanted: Wanted, take: &mut dyn FnMut(&Chunk) -> Result<()>) -> Result<()> {
+        let mut feed = self.feed(wanted)?;
+        while let Some(chunk) = feed.next(wanted)? {
+            take(&chunk)?;
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// Returns an error if a record has a wrong id or a wrong end: other readings would not agree about the graph.
+    fn refuse_wrong(&self) -> Result<()> {
+        match self.wrong.by_rule().find_map(|(_, kept)| kept.first()) {
+            Some(wrong) => Err(Error::broken(wrong.rule, wrong.message.clone()).at(wrong.place.clone())),
+            None => Ok(()),
+        }
     }
 
     /// Returns what is wanted, in the order of the file, with at most `rows` rows in a batch. `convert` returns the batches of a chunk.
@@ -120,22 +195,19 @@ impl RecordGraph {
         convert: impl Fn(&Chunk) -> Result<Option<Batch>> + Send + 'a,
     ) -> Box<dyn Part + 'a> {
         let rows = rows.clamp(1, ROWS);
-        let open = move || match &self.survey.kept {
-            Some(kept) => Ok(Feed::Kept(kept.chunks.iter())),
-            None => {
-                let template = self.survey.template.clone();
-                Ok(Feed::Read(Box::new(Chunks::new(self.syntax, &self.file, template, wanted)?)))
-            }
-        };
-        part::stepped(Some(count), open, move |feed, take| {
-            let Some(chunk) = feed.next(wanted)? else { return Ok(false) };
-            let Some(batch) = convert(&chunk)? else { return Ok(true) };
-            let all = batch.rows();
-            for start in (0..all).step_by(rows) {
-                take(batch.slice(start, rows.min(all - start)))?;
-            }
-            Ok(true)
-        })
+        part::stepped(
+            Some(count),
+            move || self.feed(wanted),
+            move |feed, take| {
+                let Some(chunk) = feed.next(wanted)? else { return Ok(false) };
+                let Some(batch) = convert(&chunk)? else { return Ok(true) };
+                let all = batch.rows();
+                for start in (0..all).step_by(rows) {
+                    take(batch.slice(start, rows.min(all - start)))?;
+                }
+                Ok(true)
+            },
+        )
     }
 
     /// Returns nodes and edges, or the keys of nodes and the ends of edges.
@@ -218,29 +290,25 @@ impl Feed<'_> {
 /// Chunks as batches.
 impl RecordGraph {
     /// Creates the error of a file that is not as it was when it was opened.
-    fn changed(&self, chunk: &Chunk, row: usize) -> Error {
+    pub(crate) fn changed(&self, chunk: &Chunk, row: usize) -> Error {
         let message = "the id has another kind than when the file was opened";
         wrong(self.syntax.rules().id, message, &self.file, chunk, row)
     }
 
-    fn id_kind(&self) -> IdKind {
+    pub(crate) fn id_kind(&self) -> IdKind {
         match self.graph.nodes.first().map(|ty| ty.key.kind) {
             Some(KeyKind::Int) => IdKind::Integers,
             _ => IdKind::Texts,
         }
     }
 
-    fn node_keys(&self, chunk: &Chunk) -> Result<ArrayRef> {
+    pub(crate) fn node_keys(&self, chunk: &Chunk) -> Result<ArrayRef> {
         let keys = match (self.survey.label, self.survey.ids) {
             (Some(label), _) => match chunk.column(label) {
                 Some(Stored::Text(texts)) if texts.null_count() == 0 => return Ok(Arc::new(texts.clone())),
                 _ => Err(0),
             },
-            (None, Ids::Positions) => {
-                let rows = chunk.start..chunk.start + chunk.rows as u64;
-                let rows: std::result::Result<Vec<i64>, _> = rows.map(i64::try_from).collect();
-                return Ok(Arc::new(Int64Array::from(rows.map_err(|_| self.changed(chunk, 0))?)));
-            }
+            (None, Ids::Positions) => return self.positions(chunk),
             _ => match &chunk.ids[0] {
                 Some(ids) if ids.count(false) == 0 => ids.ids(self.id_kind()),
                 _ => Err(0),
@@ -251,6 +319,13 @@ impl RecordGraph {
             Ok(Ends::Rows(_)) => Err(self.changed(chunk, 0)),
             Err(row) => Err(self.changed(chunk, row)),
         }
+    }
+
+    /// Returns the positions of nodes as integers.
+    pub(crate) fn positions(&self, chunk: &Chunk) -> Result<ArrayRef> {
+        let rows = chunk.start..chunk.start + chunk.rows as u64;
+        let rows: std::result::Result<Vec<i64>, _> = rows.map(i64::try_from).collect();
+        Ok(Arc::new(Int64Array::from(rows.map_err(|_| self.changed(chunk, 0))?)))
     }
 
     fn ends(&self, chunk: &Chunk, side: usize) -> Result<Ends> {
@@ -306,12 +381,16 @@ impl RecordGraph {
         Ok(EdgeBatch { ty, rows, relations, source, target, layers, directed, keys, properties })
     }
 
+    pub(crate) fn hyperedge_keys(&self, chunk: &Chunk) -> Result<ArrayRef> {
+        match chunk.ids[0].as_ref().map(|ids| ids.ids(IdKind::Texts)) {
+            Some(Ok(Ends::Keys(keys))) if keys.len() == chunk.rows => Ok(keys),
+            _ => Err(self.changed(chunk, 0)),
+        }
+    }
+
     fn hyperedge_batch(&self, chunk: &Chunk) -> Result<HyperedgeBatch> {
         let by_row = self.graph.hyperedges.first().is_some_and(|ty| ty.direction == Direction::PerRow);
-        let keys = match chunk.ids[0].as_ref().map(|ids| ids.ids(IdKind::Texts)) {
-            Some(Ok(Ends::Keys(keys))) if keys.len() == chunk.rows => keys,
-            _ => return Err(self.changed(chunk, 0)),
-        };
+        let keys = self.hyperedge_keys(chunk)?;
         Ok(HyperedgeBatch {
             ty: 0,
             start: chunk.start,
@@ -340,6 +419,7 @@ impl Source for RecordGraph {
         if request.order != EdgeOrder::Any {
             return Err(Error::unsupported(format!("{} returns edges in the order of the file", self.syntax.name())));
         }
+        self.refuse_wrong()?;
         let rows = request.batch_rows;
         Ok(match request.tables {
             Tables::All => std::iter::once(self.part(true, true, false, rows)).chain(self.hyperedges(rows)).collect(),
@@ -355,6 +435,10 @@ impl Source for RecordGraph {
     fn about(&self) -> About {
         let recognised = self.recognised();
         let layout: Vec<String> = recognised.iter().map(|(what, fact)| format!("{what}: {fact}")).collect();
+        let mut findings = Findings::keeping(NAMED);
+        findings.merge(self.findings.clone());
+        findings.merge(self.wrong.clone());
+        self.set_aside.iter().for_each(|one| findings.push(one.rule, one.message.clone(), one.place.clone()));
         About {
             format: self.syntax.name().to_owned(),
             version: self.file.packing.word().to_owned(),
@@ -362,7 +446,7 @@ impl Source for RecordGraph {
             bytes: self.file.blob.size(),
             layout: layout.join(" · "),
             edge_layouts: Vec::new(),
-            findings: self.findings.clone(),
+            findings,
         }
     }
 
@@ -373,6 +457,7 @@ impl Source for RecordGraph {
         if edge != 0 {
             return Err(Error::usage("there is a single edge table"));
         }
+        self.refuse_wrong()?;
         if !self.has(key)? {
             return Err(Error::new(Kind::NotFound, format!("there is no node {key}")));
         }
@@ -401,47 +486,23 @@ impl Source for RecordGraph {
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {
         findings.merge(self.findings.clone());
-        let scratch = self.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
-        let rules = self.syntax.rules();
-        let place = self.file().blob.place();
-        // Values have been surveyed, but neither converted to the types that a sidecar states, nor has it been checked that ids are rows.
-        if self.options.shown.is_some() || self.survey.labels.is_some() {
-            for part in self.scan(&Request::of(Tables::All))? {
-                for batch in part {
-                    let Err(error) = batch else { continue };
-                    let Some(rule) = error.broken_rule() else { return Err(error) };
-                    findings.push(rule, error.message(), error.place().clone());
-                    return Ok(());
-                }
-            }
+        self.set_aside.iter().for_each(|one| findings.push(one.rule, one.message.clone(), one.place.clone()));
+        if !self.wrong.is_empty() {
+            self.wrong_records(MOST)?.tell(findings);
+            return Ok(());
         }
-        check_ids(self, &place, (rules.id, rules.end), (&self.options.budget, &scratch), findings)?;
-        match rules.hyperedge.filter(|_| self.survey.hyperedges.rows > 0) {
-            Some(rule) => self.check_hyperedges(rule, &place, &scratch, findings),
-            None => Ok(()),
+        // Values have been surveyed, but not converted to the types that a sidecar states.
+        if self.options.shown.is_none() {
+            return Ok(());
         }
-    }
-}
-
-impl RecordGraph {
-    /// Adds hyperedges with the same id: their ends cannot be distinguished.
-    fn check_hyperedges(
-        &self,
-        rule: &'static isomorph_error::Rule,
-        place: &isomorph_error::Place,
-        scratch: &Scratch,
-        findings: &mut Findings,
-    ) -> Result<()> {
-        let budget = &self.options.budget;
-        let mut keys = KeyRowsBuilder::new(LookupOptions::new(budget, scratch).memory(budget.available() / 2));
-        for part in self.scan(&Request::of(Tables::Rest))? {
+        for part in self.scan(&Request::of(Tables::All))? {
             for batch in part {
-                if let Batch::Hyperedges(own) = batch? {
-                    keys.push(own.keys.as_ref())?;
-                }
+                let Err(error) = batch else { continue };
+                let Some(rule) = error.broken_rule() else { return Err(error) };
+                findings.push(rule, error.message(), error.place().clone());
+                return Ok(());
             }
         }
-        repeats(&keys.finish()?, "hyperedge", rule, place, findings);
         Ok(())
     }
 }

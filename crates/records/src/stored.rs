@@ -121,6 +121,15 @@ impl Stored {
         Ok(())
     }
 
+    /// Returns ids that are all integers, or all texts.
+    pub fn plain_ids(&self) -> Option<&dyn Array> {
+        match self {
+            Stored::Long(values) => Some(values),
+            Stored::Text(values) => Some(values),
+            Stored::Bool(_) | Stored::Double(_) | Stored::Mixed(..) => None,
+        }
+    }
+
     /// Returns whether ids are integers, texts, and others.
     pub fn id_kinds(&self) -> [bool; 3] {
         let mut kinds = [false; 3];

@@ -8,9 +8,9 @@ use isomorph_error::{Error, Result, Rule};
 use isomorph_model::{KeyKind, Property};
 use isomorph_storage::{Reservation, Scratch};
 use isomorph_tables::PackedFile;
-use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions, RowKeys, RowKeysBuilder};
+use isomorph_tables::lookup::{IdsInOrder, KeyRowsBuilder, LookupOptions, RowKeys, RowKeysBuilder};
 
-use crate::chunk::{Chunk, Chunks, Wanted};
+use crate::chunk::{Chunk, Chunks, LeftOut, Wanted};
 use crate::kinds::Kinds;
 use crate::reader::{Head, Item, Labels, OpenOptions, Syntax};
 use crate::slots::{Record, Slots};
@@ -65,6 +65,8 @@ pub(crate) struct Survey {
     pub mixed_ids: bool,
     /// All that was read; `None` if there is no memory for it.
     pub kept: Option<Kept>,
+    /// Whether ids are known to be unique, and all ends to be nodes.
+    pub is_sound: bool,
 }
 
 /// Chunks that are kept.
@@ -143,6 +145,40 @@ impl Candidates {
     }
 }
 
+/// Whether ids of nodes and hyperedges are unique, and ends are nodes.
+struct Soundness {
+    nodes: IdsInOrder,
+    hyperedges: IdsInOrder,
+}
+
+impl Soundness {
+    fn see(&mut self, chunk: &Chunk) -> Result<()> {
+        let ids =
+            |of: &mut IdsInOrder, ids: &Option<Stored>, add: fn(&mut IdsInOrder, &dyn Array) -> Result<()>| match ids
+                .as_ref()
+                .and_then(Stored::plain_ids)
+            {
+                Some(ids) => add(of, ids),
+                None => {
+                    of.doubt();
+                    Ok(())
+                }
+            };
+        match chunk.item {
+            Item::Node => ids(&mut self.nodes, &chunk.ids[0], IdsInOrder::push_ids),
+            Item::Edge => chunk.ids.iter().try_for_each(|own| ids(&mut self.nodes, own, IdsInOrder::push_ends)),
+            Item::Hyperedge => {
+                ids(&mut self.hyperedges, &chunk.ids[0], IdsInOrder::push_ids)?;
+                chunk.members.iter().try_for_each(|own| self.nodes.push_ends(&own.nodes))
+            }
+        }
+    }
+
+    fn finish(self) -> Result<bool> {
+        Ok(self.nodes.finish()? && self.hyperedges.finish()?)
+    }
+}
+
 /// Creates an error of a record in a chunk.
 pub(crate) fn wrong(
     rule: &'static Rule,
@@ -180,11 +216,16 @@ impl Table {
     }
 }
 
-/// Reads the whole file.
+/// Reads the whole file, but for the records in `left_out`.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or breaks a rule of its syntax.
-pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptions) -> Result<Survey> {
+pub(crate) fn survey(
+    syntax: &dyn Syntax,
+    file: &PackedFile,
+    options: &OpenOptions,
+    left_out: &LeftOut,
+) -> Result<Survey> {
     let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
     let rules = syntax.rules();
     let (mut nodes, mut edges, mut hyperedges) = (Table::default(), Table::default(), Table::default());
@@ -193,6 +234,8 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
     let shown = options.shown.as_ref();
     let shown_key = shown.and_then(|graph| graph.nodes.first()).map(|ty| ty.key.kind);
     let quarter = options.budget.available() / 4;
+    let in_order = || IdsInOrder::new(LookupOptions::new(&options.budget, &scratch).memory(quarter));
+    let mut soundness = Soundness { nodes: in_order(), hyperedges: in_order() };
     let mut candidates = match (syntax.labels(), shown_key) {
         (Labels::Never, _) | (_, Some(KeyKind::Int)) | (Labels::Sidecar(_), None) => None,
         (Labels::Usual(name) | Labels::Sidecar(name), _) => {
@@ -203,7 +246,7 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
     };
     let reservation = options.budget.try_reserve(0);
     let mut kept = reservation.map(|reservation| Kept { chunks: Vec::new(), reservation });
-    let mut chunks = Chunks::new(syntax, file, Record::default(), Wanted::ALL)?;
+    let mut chunks = Chunks::new(syntax, file, Record::default(), Wanted::ALL, left_out)?;
     while let Some(chunk) = chunks.next()? {
         let located = |error: Error| error.at(file.blob.place());
         match chunk.item {
@@ -245,8 +288,10 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
                 }
             }
         }
+        soundness.see(&chunk)?;
         kept = kept.and_then(|kept| kept.with(&chunk, quarter));
     }
+    let is_sound = soundness.finish()?;
     let Chunks { mut reader, mut record, .. } = chunks;
     let head = reader.head();
     let end = || file.blob.place();
@@ -328,6 +373,7 @@ pub(crate) fn survey(syntax: &dyn Syntax, file: &PackedFile, options: &OpenOptio
         mixed_numbers,
         mixed_ids,
         kept,
+        is_sound,
     })
 }
 

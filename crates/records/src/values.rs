@@ -7,6 +7,9 @@ use isomorph_model::json::{self, Value};
 
 use crate::slots::{Id, Slot, Tag};
 
+/// Up to 2^53, floats are integers one by one.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// Returns the kind of the JSON text of a value, and its text as records have it.
 ///
 /// # Errors
@@ -37,13 +40,17 @@ pub fn put(slot: &mut Slot, raw: &str) -> Result<()> {
     Ok(())
 }
 
-/// Puts the JSON text of a value into an id.
+/// Puts the JSON text of a value into an id. `1.0` is the integer 1, as in JavaScript and, for NetworkX, in Python.
 ///
 /// # Errors
 /// As [`classify`].
 pub fn put_id(id: &mut Id, raw: &str) -> Result<()> {
     let (tag, text) = classify(raw)?;
-    id.put(tag, &text);
+    match float(&text).filter(|value| tag == Tag::Float && value.fract() == 0.0 && value.abs() <= EXACT) {
+        // Without the sign of zero.
+        Some(whole) => id.put(Tag::Integer, &format!("{:.0}", whole + 0.0)),
+        None => id.put(tag, &text),
+    }
     Ok(())
 }
 

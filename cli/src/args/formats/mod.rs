@@ -6,6 +6,7 @@ mod deepgnn;
 mod edgelist;
 mod flat;
 mod graphar;
+mod graphfile;
 mod graphlake;
 mod nock;
 mod rdf;
@@ -46,7 +47,7 @@ pub trait Arguments: Sync {
     }
 }
 
-static ALL: [&dyn Arguments; 14] = [
+static ALL: [&dyn Arguments; 23] = [
     &graphar::GraphAr,
     &nock::Nock,
     &annnet::Annnet,
@@ -61,6 +62,15 @@ static ALL: [&dyn Arguments; 14] = [
     &flat::Flat(Format::ARROW),
     &flat::Flat(Format::JSON_LINES),
     &flat::Flat(Format::NEO4J),
+    &graphfile::GraphFile(Format::GRAPHML),
+    &graphfile::GraphFile(Format::GEXF),
+    &graphfile::GraphFile(Format::GML),
+    &graphfile::GraphFile(Format::NODELINK),
+    &graphfile::GraphFile(Format::KGX),
+    &graphfile::GraphFile(Format::JGF),
+    &graphfile::GraphFile(Format::CX2),
+    &graphfile::Neo4jText(Format::APOC),
+    &graphfile::Neo4jText(Format::CYPHER),
 ];
 
 /// The arguments of `format`, or of all formats if it is not known yet.

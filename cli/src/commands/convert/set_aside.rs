@@ -19,6 +19,8 @@ struct Line<'a> {
     file: Option<&'a str>,
     line: Option<u64>,
     row: Option<u64>,
+    /// The byte where the record begins, in files that have no rows.
+    offset: Option<u64>,
     column: Option<&'a str>,
     rule: &'a str,
     reason: &'a str,
@@ -54,6 +56,7 @@ pub fn write(rows: &[Finding], args: &ConvertArgs) -> Result<bool> {
             file: place.file.as_deref(),
             line: place.line,
             row: place.row,
+            offset: place.offset,
             column: place.field.as_deref(),
             rule: rule.id,
             reason: message,

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use arrow_array::Array;
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, EdgeType, NodeType, Relation, Request, Source, Tables};
+use isomorph_model::schema::Owner;
+use isomorph_model::{Batch, EdgeType, Ends, NodeBatch, NodeType, Relation, Request, Source, Tables};
+use isomorph_storage::Resources;
+use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
 /// Data up to this size, in bytes, is read.
 const SMALL: u64 = 64 << 20;
@@ -49,6 +52,56 @@ impl Counts {
         counts.error = error;
         counts
     }
+
+    /// The same with nodes of implied types that have no row, because only edges or values name them: queries and other formats count
+    /// them too. Larger data is not read for that.
+    pub fn with_implied(mut self, source: &dyn Source, bytes: u64, resources: &Resources) -> Self {
+        let types = source.graph().nodes.iter().zip(&mut self.nodes).enumerate();
+        for (at, (_, count)) in types.filter(|(_, (ty, _))| ty.implied && bytes <= SMALL) {
+            *count = kept(implied(source, at, resources), &mut self.error).flatten().or(*count);
+        }
+        self
+    }
+}
+
+/// The number of nodes of type `at` that rows, edges or values name; `None` if nodes are known by their rows.
+fn implied(source: &dyn Source, at: usize, resources: &Resources) -> Result<Option<u64>> {
+    let graph = source.graph();
+    let mut keys = KeyRowsBuilder::new(LookupOptions::new(&resources.budget, &resources.scratch));
+    let of_edges = graph.edges.iter().enumerate().filter(|(_, ty)| ty.source == at || ty.target == at);
+    let of_values = graph.values.iter().any(|table| table.owner == Owner::Nodes(at)).then_some(Tables::Rest);
+    let tables = std::iter::once(Tables::NodeKeys(at)).chain(of_edges.map(|(edge, _)| Tables::EdgeEnds(edge)));
+    for tables in tables.chain(of_values) {
+        for part in source.scan(&Request::of(tables))? {
+            for batch in part {
+                match batch? {
+                    Batch::Nodes(NodeBatch { keys: Some(own), .. }) => keys.push(own.as_ref())?,
+                    Batch::Nodes(_) => return Ok(None),
+                    Batch::Edges(edges) => {
+                        let own = graph.edges.get(edges.ty).map(|ty| [ty.source, ty.target]).unwrap_or_default();
+                        let ends = own.into_iter().zip([&edges.source, &edges.target]);
+                        for (_, ends) in ends.filter(|(ty, _)| *ty == at) {
+                            // Ends that are rows have one.
+                            if let Ends::Keys(ends) = ends {
+                                keys.push(ends.as_ref())?;
+                            }
+                        }
+                    }
+                    Batch::Values(values) => {
+                        let of = graph.values.get(values.table).map(|table| table.owner);
+                        if let (Some(Owner::Nodes(ty)), Ends::Keys(owners)) = (of, &values.owner)
+                            && ty == at
+                        {
+                            keys.push(owners.as_ref())?;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    let known = keys.finish()?;
+    Ok(Some(known.rows() - known.repeats().count()))
 }
 
 /// Returns the value that was read; keeps the error if it is the first.

@@ -5,6 +5,7 @@ mod document;
 
 use isomorph_error::{Findings, Kind, Result};
 use isomorph_model::About;
+use isomorph_storage::Resources;
 
 pub use counts::Counts;
 pub use document::DescribedDocument;
@@ -74,6 +75,10 @@ impl<'a> Described<'a> {
         let mut about = opened.native.about();
         about.findings.merge(cautions);
         let mut counts = Counts::of(opened.graph.as_ref(), about.bytes);
+        match opened.options.resources.clone().map_or_else(Resources::of_this_machine, Ok) {
+            Ok(resources) => counts = counts.with_implied(opened.graph.as_ref(), about.bytes, &resources),
+            Err(error) => counts.error = counts.error.or(Some(error)),
+        }
         if let Some((error, rule)) = counts.error.as_ref().and_then(|error| Some((error, error.broken_rule()?))) {
             // Findings of opening are not repeated.
             if about.findings.count(rule) == 0 {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Error, Result, Rule};
+use isomorph_error::{Error, Finding, Result, Rule};
 use isomorph_graphfile::cx2::{self, Cx2};
 use isomorph_graphfile::draw::{Drawing, Language};
 use isomorph_graphfile::gexf::{self, Gexf};
@@ -236,8 +236,13 @@ impl Driver for GraphFile {
         Some(&mut options.get_mut::<Opening>().shown)
     }
 
-    fn copy_options(&self, _opened: &Opened, options: &mut OpenOptions) {
-        options.get_mut::<Opening>().shown = None;
+    fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
+        let own = options.get_mut::<Opening>();
+        (own.shown, own.lenient) = (None, opened.options.get::<Opening>().lenient);
+    }
+
+    fn set_aside<'a>(&self, native: &'a dyn Source) -> &'a [Finding] {
+        own(native).map(RecordGraph::set_aside).unwrap_or_default()
     }
 
     fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {

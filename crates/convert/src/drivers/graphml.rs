@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::Result;
+use isomorph_error::{Finding, Result};
 use isomorph_graphml::{GraphMl as Syntax, OpenOptions as Opening, RecordGraph};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, well_known};
@@ -13,6 +13,10 @@ use crate::mapping::Allowed;
 use crate::options::{OpenOptions, WriteOptions};
 
 pub(super) struct GraphMl;
+
+fn own(native: &dyn Source) -> Option<&RecordGraph> {
+    native.as_any().and_then(|own| own.downcast_ref::<RecordGraph>())
+}
 
 impl Driver for GraphMl {
     fn id(&self) -> &'static str {
@@ -49,7 +53,8 @@ impl Driver for GraphMl {
     }
 
     fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let mut own = Opening::default();
+        // What the options show is of another format.
+        let mut own = Opening { shown: None, ..options.get::<Opening>().into_owned() };
         if let Some(resources) = &options.resources {
             own.budget = resources.budget.clone();
             own.scratch = Some(resources.scratch.clone());
@@ -58,8 +63,11 @@ impl Driver for GraphMl {
     }
 
     fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
-        let own = native.as_any().and_then(|own| own.downcast_ref::<RecordGraph>());
-        own.map(RecordGraph::recognised).unwrap_or_default()
+        own(native).map(RecordGraph::recognised).unwrap_or_default()
+    }
+
+    fn set_aside<'a>(&self, native: &'a dyn Source) -> &'a [Finding] {
+        own(native).map(RecordGraph::set_aside).unwrap_or_default()
     }
 
     fn allowed(&self) -> Allowed {

@@ -32,6 +32,12 @@ pub(super) fn altered(opened: &Opened, graph: &Graph, carrier: Carrier) -> Vec<(
         if is_export && ty.key.kind != KeyKind::Row {
             all.push((format!("ids of {}", ty.name), "also a property".to_owned()));
         }
+        if carrier == Carrier::Json && ty.key.kind == KeyKind::Int {
+            all.push((
+                format!("ids of {}", ty.name),
+                format!("{}: text, and a property", type_name(&ty.key.data_type)),
+            ));
+        }
         let changes =
             ty.properties.iter().filter_map(|own| Some((format!("{}.{}", ty.name, own.name), change(own, carrier)?)));
         all.extend(changes);

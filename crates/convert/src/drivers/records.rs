@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::Result;
+use isomorph_error::{Finding, Result};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source};
 use isomorph_neo4j::{Form, OpenOptions as Opening};
@@ -72,11 +72,17 @@ impl Driver for Records {
     fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let mut own = options.get::<Opening>().into_owned();
         own.budget = options.resources.as_ref().map(|resources| resources.budget.clone());
+        own.scratch = options.resources.as_ref().map(|resources| resources.scratch.clone());
         Ok(Arc::new(isomorph_neo4j::Records::open(location, self.0, &own)?))
     }
 
     fn shown<'o>(&self, options: &'o mut OpenOptions) -> Option<&'o mut Option<Graph>> {
         Some(&mut options.get_mut::<Opening>().shown)
+    }
+
+    fn set_aside<'a>(&self, native: &'a dyn Source) -> &'a [Finding] {
+        let own = native.as_any().and_then(|own| own.downcast_ref::<isomorph_neo4j::Records>());
+        own.map(isomorph_neo4j::Records::set_aside).unwrap_or_default()
     }
 
     fn opens_the_same(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {

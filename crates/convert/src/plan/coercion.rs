@@ -37,8 +37,8 @@ impl Plan {
         let (graph, fitted) = (&record.graph, &record.fitted);
         // Other steps have a line for each type.
         let alone = self.mapping.steps.is_empty() && self.to.has_types();
-        let (mut names, mut types) = (0, 0);
-        let mut changes: Vec<(String, String)> = Vec::new();
+        let (mut names, mut types, mut keys) = (0, 0, 0);
+        let (mut changes, mut changed_keys): (Vec<(String, String)>, Vec<(String, String)>) = Default::default();
         let mut of_type = |own: &str, given: &str, shown: String| {
             names += usize::from(own != given);
             match own == given {
@@ -49,6 +49,14 @@ impl Plan {
         };
         for (own, given) in graph.nodes.iter().zip(&fitted.nodes) {
             of_type(&own.name, &given.name, own.name.clone());
+        }
+        for (of, (own, given)) in graph.nodes.iter().zip(&fitted.nodes).map(|(ty, given)| (ty, (&ty.key, &given.key))) {
+            if own.data_type != given.data_type {
+                *(if own.kind == given.kind { &mut types } else { &mut keys }) += 1;
+                let name = own.name.as_deref().unwrap_or("key");
+                let text = format!("{}: {}", type_name(&own.data_type), type_name(&given.data_type));
+                changed_keys.push((format!("{}.{name}", of.name), text));
+            }
         }
         for (own, given) in graph.edges.iter().zip(&fitted.edges) {
             let relations = [own, given].map(|ty| ty.relation.fixed().unwrap_or_default());
@@ -66,7 +74,7 @@ impl Plan {
                 changes.extend(change(own, given).map(|text| (format!("{of}.{}", own.name), text)));
             }
         }
-        for (own, given) in changes {
+        for (own, given) in changes.into_iter().chain(changed_keys) {
             self.line(own, given);
         }
         let labels = |graph: &Graph| graph.nodes.iter().map(|ty| ty.labels.clone()).collect::<Vec<_>>();
@@ -77,6 +85,9 @@ impl Plan {
             if number > 0 {
                 self.carried.push(format!("{} that {} does not have", counted(number, what), self.to));
             }
+        }
+        if keys > 0 {
+            self.carried.push(format!("{} whose keys become text", counted(keys, "node type")));
         }
         let lost = graph.documents.iter().filter(|own| !fitted.documents.contains(own));
         self.carried.extend(lost.map(|document| format!("document {}", document.name)));

@@ -56,9 +56,21 @@ const NOTICED: &[&str] = &[
     // Tables take ends by key as they come; whoever reads them looks each up, and so does who verifies what was written.
     "FLAT-END",
     "FLAT-KEY",
-    // The same for edges that end in numbers.
+    // The same for files of graph tools, and for texts of Neo4j.
     "GML-END",
     "GML-ID",
+    "GRAPHML-END",
+    "GRAPHML-ID",
+    "GEXF-END",
+    "GEXF-ID",
+    "NODELINK-END",
+    "NODELINK-ID",
+    "JGF-END",
+    "JGF-ID",
+    "CX2-END",
+    "CX2-ID",
+    "NEO4J-END",
+    "NEO4J-ID",
     "keys for a type that has none",
     "GAR-LABEL-MISSING",
     "CARRY-FITS",

@@ -4,7 +4,7 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::json::Members;
 use isomorph_storage::{Blob, Entry, Root};
-use isomorph_tables::rules::{CSV_HEADER, JSON_RECORD};
+use isomorph_tables::rules::CSV_HEADER;
 use isomorph_tables::{Encoding, PackedFile, ReadOptions, TableReader};
 
 use crate::parts;
@@ -28,7 +28,7 @@ pub(crate) struct TableFile {
     pub encoding: Encoding,
     /// What divides the fields of CSV.
     pub delimiter: Option<u8>,
-    /// The names of its columns.
+    /// The names of its columns; JSON lines without a line name none.
     pub columns: Vec<String>,
     /// The types that cells have, by column, if they have any.
     pub cells: Vec<(String, DataType)>,
@@ -141,9 +141,8 @@ fn columns(blob: Blob, encoding: Encoding) -> Result<Columns> {
     let begin = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&begin);
     if encoding == Encoding::JsonLines {
         let mut lines = (1..).zip(begin.split(|byte| *byte == b'\n')).map(|(number, line)| (number, line.trim_ascii()));
-        let Some((number, line)) = lines.find(|(_, line)| !line.is_empty()) else {
-            return Err(Error::broken(&JSON_RECORD, "the file has no lines").at(place));
-        };
+        // A table without rows has no line that names its columns.
+        let Some((number, line)) = lines.find(|(_, line)| !line.is_empty()) else { return Ok((None, Vec::new())) };
         let mut names = Vec::new();
         let read = object(line).and_then(|object| {
             Members::default().read(object, |name, _| {

@@ -253,8 +253,11 @@ pub(super) fn plain(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
         let exact = node.find(wanted);
         exact.or_else(|| node.columns.iter().map(String::as_str).find(|name| normal(name) == normal(wanted)))
     });
+    // Without a row, JSON lines name no columns: then they have the usual ones.
+    let named = named.or(node.columns.is_empty().then_some("id"));
     let Some(key) = named.or(node.columns.first().map(String::as_str)) else { return Ok(None) };
     let pair = match named_ends(edge) {
+        _ if edge.columns.is_empty() => Some(("source", "target")),
         Err(_) if draft => None,
         found => found?,
     };

@@ -37,6 +37,12 @@ fn formats_are_told_by_their_content() {
             "{\"nodes\": [{\"id\": \"a\", \"category\": []}], \"edges\": [{\"subject\": \"a\", \"object\": \"a\"}]}",
             [false, true, false, false],
         ),
+        // Without edges: NetworkX says more, and D3 calls the list links.
+        ("{\"nodes\": [{\"id\": \"a\", \"name\": \"x\"}], \"edges\": []}", [false, true, false, false]),
+        ("{\"nodes\": [{\"id\": \"a\"}],\n\"edges\": [\n]\n}\n", [false, true, false, false]),
+        ("{\"nodes\": [{\"id\": \"a\"}], \"edges\": [], \"directed\": true}", [true, false, false, false]),
+        ("{\"nodes\": [{\"id\": \"a\"}], \"links\": []}", [true, false, false, false]),
+        ("{\"nodes\": [{\"name\": \"a\"}], \"edges\": []}", [true, false, false, false]),
         ("{\"data\": [], \"elements\": {\"nodes\": [], \"edges\": []}}", [false; 4]),
         ("{\"nodes\": 5, \"edges\": 7}", [false; 4]),
         ("{\"id\": 1, \"edges\": [1]}", [false; 4]),

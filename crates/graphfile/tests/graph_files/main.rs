@@ -10,6 +10,7 @@ mod jgf;
 mod kept;
 mod node_link;
 mod random;
+mod wrong_ids;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;

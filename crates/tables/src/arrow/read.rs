@@ -85,8 +85,9 @@ impl ArrowFile {
             return Err(Error::unsupported("the file has another byte order than this machine"));
         }
         let own = Arc::new(fb_to_schema(own));
-        if own.fields().is_empty() {
-            return Err(Error::unsupported("the file has no columns"));
+        if own.fields().iter().all(|field| *field.data_type() == DataType::Null) {
+            // Nothing in the file would bound the number of rows that it claims.
+            return Err(Error::unsupported("the file has no columns, or none but nulls"));
         }
         if own.fields().len() > limits.columns {
             let message = format!("the file has {} columns, but the limit is {}", own.fields().len(), limits.columns);
@@ -96,7 +97,7 @@ impl ArrowFile {
             .fields()
             .iter()
             .map(|field| {
-                let shown = shown(field.data_type(), DEPTH).map_err(|error| error.at(Place::field(field.name())))?;
+                let shown = shown(field.data_type()).map_err(|error| error.at(Place::field(field.name())))?;
                 Ok(Field::new(field.name(), shown, field.is_nullable()))
             })
             .collect::<Result<Vec<_>>>()?
@@ -224,18 +225,38 @@ fn rows_of(blob: &Blob, block: &Block, end: u64, expanded: u64) -> Result<u64> {
     if rows > most { Err(broken(format!("a batch of {most} bits has {rows} rows"))) } else { Ok(rows) }
 }
 
-/// The type that a column is shown with: variants of text, bytes and lists become the common ones, and dictionaries their values.
-fn shown(data_type: &DataType, depth: usize) -> Result<DataType> {
+/// The type that a column is shown with: variants of text, bytes and lists become the common ones, and dictionaries their values. A column of
+/// nothing but nulls stays one.
+fn shown(data_type: &DataType) -> Result<DataType> {
+    match data_type {
+        DataType::Null => Ok(DataType::Null),
+        other => shown_value(other, DEPTH, false),
+    }
+}
+
+fn shown_value(data_type: &DataType, depth: usize, in_list: bool) -> Result<DataType> {
     use DataType as T;
     let depth = depth.checked_sub(1).ok_or_else(|| Error::unsupported("types are nested too deeply"))?;
     let list = |item: &Arc<Field>| -> Result<DataType> {
-        Ok(T::List(Arc::new(Field::new(convert::ELEMENT, shown(item.data_type(), depth)?, item.is_nullable()))))
+        let shown = shown_value(item.data_type(), depth, true)?;
+        Ok(T::List(Arc::new(Field::new(convert::ELEMENT, shown, item.is_nullable()))))
+    };
+    let field = |field: &Arc<Field>| -> Result<Field> {
+        let shown = match field.data_type() {
+            // Like a column of nulls, text; a list may claim any number of them.
+            T::Null if !in_list => T::Utf8,
+            other => shown_value(other, depth, in_list)?,
+        };
+        Ok(Field::new(field.name(), shown, field.is_nullable()))
     };
     Ok(match data_type {
         T::LargeUtf8 | T::Utf8View => T::Utf8,
         T::LargeBinary | T::BinaryView | T::FixedSizeBinary(1..) => T::Binary,
-        T::Dictionary(_, values) => shown(values, depth)?,
+        T::Dictionary(_, values) => shown_value(values, depth, in_list)?,
         T::List(item) | T::LargeList(item) | T::FixedSizeList(item, 1..) => list(item)?,
+        T::Struct(fields) if !fields.is_empty() => {
+            T::Struct(fields.iter().map(field).collect::<Result<Vec<_>>>()?.into())
+        }
         T::Boolean
         | T::Utf8
         | T::Binary
@@ -288,7 +309,7 @@ impl ArrowBatches {
 
 /// The column as it is shown.
 fn normal(column: &ArrayRef) -> Result<ArrayRef> {
-    let to = shown(column.data_type(), DEPTH)?;
+    let to = shown(column.data_type())?;
     if *column.data_type() == to {
         return Ok(Arc::clone(column));
     }

@@ -18,6 +18,7 @@ use super::{CsvDialect, Quoting, foreign};
 use crate::packed::{PackedFile, Packing};
 use crate::rules::{CSV_HEADER, CSV_RECORD, TEXT_VALUE};
 use crate::text::column::{self, Cell, Refused};
+use crate::text::lines::{LineReader, Lines};
 use crate::text::select::{Numbered, Selected, Wanted};
 use crate::{Limits, ReadOptions, Selection, convert};
 
@@ -37,6 +38,15 @@ pub(crate) struct CsvFile {
     index: Option<Arc<CsvIndex>>,
     /// Names of undeclared columns.
     others: HashSet<String>,
+    lines: Lines<Splitter<Box<dyn Read + Send>>>,
+}
+
+impl LineReader for Splitter<Box<dyn Read + Send>> {
+    fn next_lines(&mut self, give: &mut dyn FnMut(u64)) -> Result<bool> {
+        let Some(records) = self.next(1 << 16, 1 << 26)? else { return Ok(false) };
+        (0..records.len()).for_each(|record| give(records.line(record)));
+        Ok(true)
+    }
 }
 
 impl CsvFile {
@@ -62,6 +72,7 @@ impl CsvFile {
             width: 0,
             index: options.csv_index.clone(),
             others: HashSet::new(),
+            lines: Lines::default(),
         };
         file.find_columns(declared).map_err(|error| error.at(file.blob.place()))?;
         Ok(file)
@@ -179,15 +190,10 @@ impl CsvFile {
 
     /// Returns the line on which a row starts.
     pub(crate) fn line_of(&self, row: u64) -> Result<Option<u64>> {
-        let (mut splitter, mut first) = self.open_rows(self.numbers_of(std::slice::from_ref(&(row..row + 1))))?;
-        while let Some(records) = splitter.next(1 << 16, 1 << 26)? {
-            let behind = usize::try_from(row - first).unwrap_or(usize::MAX);
-            if behind < records.len() {
-                return Ok(Some(records.line(behind)));
-            }
-            first += records.len() as u64;
-        }
-        Ok(None)
+        let numbers = self.numbers_of(std::slice::from_ref(&(row..row + 1)));
+        // A piece is small enough to be read to its end.
+        let (part, until) = numbers.as_ref().map_or((0, row), |numbers| (numbers.start, u64::MAX));
+        self.lines.line_of((part, row, until), || self.open_rows(numbers))
     }
 
     /// Returns the schema of its batches.

@@ -15,8 +15,12 @@ use super::value::{is_readable, parse};
 use crate::packed::{PackedFile, Packing};
 use crate::rules::{JSON_RECORD, TEXT_VALUE};
 use crate::text::column::Refused;
+use crate::text::lines::{LineReader, Lines};
 use crate::text::select::{Numbered, Selected, Wanted};
 use crate::{Limits, ReadOptions, Selection, convert};
+
+/// Lines that are counted at a time.
+const LINES: usize = 1 << 10;
 
 /// A file of JSON lines. The file has no schema of its own; everything is declared.
 pub(crate) struct JsonFile {
@@ -27,6 +31,32 @@ pub(crate) struct JsonFile {
     raw: HashSet<String>,
     refuse_zones: bool,
     schema: SchemaRef,
+    lines: Lines<LinesOfText>,
+}
+
+/// Counts lines.
+struct LinesOfText {
+    input: Box<dyn BufRead + Send>,
+    /// The longest line, in bytes.
+    most: usize,
+    line: u64,
+}
+
+impl LineReader for LinesOfText {
+    fn next_lines(&mut self, give: &mut dyn FnMut(u64)) -> Result<bool> {
+        let mut text = Vec::new();
+        for _ in 0..LINES {
+            text.clear();
+            if (&mut self.input).take(self.most as u64 + 1).read_until(b'\n', &mut text)? == 0 {
+                return Ok(false);
+            }
+            self.line += 1;
+            if !text.trim_ascii().is_empty() {
+                give(self.line);
+            }
+        }
+        Ok(true)
+    }
 }
 
 impl JsonFile {
@@ -51,6 +81,7 @@ impl JsonFile {
             raw: options.raw_json.iter().cloned().collect(),
             refuse_zones: options.refuse_zones,
             schema: Arc::new(schema),
+            lines: Lines::default(),
         })
     }
 
@@ -69,20 +100,8 @@ impl JsonFile {
 
     /// Returns the line on which a row stands.
     pub(crate) fn line_of(&self, row: u64) -> Result<Option<u64>> {
-        let (mut input, mut before, mut line) = (self.input()?, 0, 0);
-        let mut text = Vec::new();
-        loop {
-            text.clear();
-            if (&mut input).take(self.limits.text_bytes as u64 + 1).read_until(b'\n', &mut text)? == 0 {
-                return Ok(None);
-            }
-            line += 1;
-            let is_empty = text.trim_ascii().is_empty();
-            if !is_empty && before == row {
-                return Ok(Some(line));
-            }
-            before += u64::from(!is_empty);
-        }
+        let open = || Ok((LinesOfText { input: self.input()?, most: self.limits.text_bytes, line: 0 }, 0));
+        self.lines.line_of((0, row, row), open)
     }
 
     /// Reads the selected rows.

@@ -4,6 +4,7 @@ pub(crate) mod cells;
 pub(crate) mod civil;
 pub(crate) mod column;
 mod guess;
+pub(crate) mod lines;
 pub(crate) mod number;
 pub(crate) mod select;
 

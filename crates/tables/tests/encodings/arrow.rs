@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, LargeListArray, NullArray, RecordBatch, StringArray,
-    StringViewArray,
+    StringViewArray, StructArray,
 };
 use arrow_cast::cast;
 use arrow_ipc::CompressionType;
@@ -66,10 +67,32 @@ fn variants_are_the_common_types() {
 }
 
 #[test]
+fn nulls_beside_other_columns_and_structs_are_read() {
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None, Some("b")]));
+    let views: ArrayRef = cast(&texts, &arrow_schema::DataType::Utf8View).unwrap();
+    let nulls: ArrayRef = Arc::new(NullArray::new(3));
+    let field = |name: &str, of: &ArrayRef| Arc::new(arrow_schema::Field::new(name, of.data_type().clone(), true));
+    let parts = vec![(field("v", &views), Arc::clone(&views)), (field("n", &nulls), Arc::clone(&nulls))];
+    let batch = of(vec![("t", Arc::clone(&texts)), ("n", nulls), ("s", Arc::new(StructArray::from(parts)))]);
+    let reader = open(&file(&[&batch, &batch]), ARROW, &ReadOptions::default()).unwrap();
+    let second = read(&reader, &Selection::all().rows([4..6])).unwrap();
+    let names: Vec<String> = second.schema().fields().iter().map(|field| field.data_type().to_string()).collect();
+    assert_eq!(names[1], "Null");
+    assert_eq!((second.column(1).len(), second.column(0).null_count()), (2, 1));
+    let parts = second.column(2).as_struct();
+    assert_eq!(parts.column(0), &texts.slice(1, 2));
+    assert_eq!(parts.column(1), &arrow_array::new_null_array(&arrow_schema::DataType::Utf8, 2));
+}
+
+#[test]
 fn what_is_not_read_is_refused() {
     let refused = |bytes: Bytes| open(&bytes, ARROW, &ReadOptions::default()).err().unwrap();
-    let nulls = of(vec![("n", Arc::new(NullArray::new(3)))]);
-    assert_eq!(refused(file(&[&nulls])).kind(), Kind::Unsupported);
+    // Nothing bounds the number of rows, or of items.
+    let nulls: ArrayRef = Arc::new(NullArray::new(3));
+    assert_eq!(refused(file(&[&of(vec![("n", Arc::clone(&nulls))])])).kind(), Kind::Unsupported);
+    let item = Arc::new(arrow_schema::Field::new("item", arrow_schema::DataType::Null, true));
+    let lists = arrow_array::ListArray::new(item, arrow_buffer::OffsetBuffer::from_lengths([3]), nulls, None);
+    assert_eq!(refused(file(&[&of(vec![("l", Arc::new(lists))])])).kind(), Kind::Unsupported);
     let texts = of(vec![("t", Arc::new(StringArray::from(vec!["a"])))]);
     let mut stream = StreamWriter::try_new(Vec::new(), &texts.schema()).unwrap();
     stream.write(&texts).unwrap();

@@ -46,7 +46,7 @@ pub trait Arguments: Sync {
     }
 }
 
-static ALL: [&dyn Arguments; 14] = [
+static ALL: [&dyn Arguments; 15] = [
     &graphar::GraphAr,
     &nock::Nock,
     &annnet::Annnet,
@@ -61,6 +61,7 @@ static ALL: [&dyn Arguments; 14] = [
     &flat::Flat(Format::ARROW),
     &flat::Flat(Format::JSON_LINES),
     &flat::Flat(Format::NEO4J),
+    &flat::Flat(Format::XLSX),
 ];
 
 /// The arguments of `format`, or of all formats if it is not known yet.

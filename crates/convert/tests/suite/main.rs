@@ -40,3 +40,4 @@ mod spilled_keys;
 mod statistics;
 mod typed;
 mod unions;
+mod workbooks;

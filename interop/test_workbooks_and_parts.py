@@ -53,6 +53,51 @@ def test_workbooks_of_pandas(isomorph: Isomorph, content: str, tmp_path: Path, n
         assert list(found[column]) == cells, column
 
 
+def test_workbooks_for_pandas_and_polars(isomorph: Isomorph, content: str, tmp_path: Path) -> None:
+    """A workbook that isomorph writes has the values and types of the tables, and what pandas writes of it is the same graph."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    (tmp_path / "csv").mkdir()
+    for name, table in (("nodes", NODES), ("edges", EDGES)):
+        pandas.DataFrame(table).to_csv(tmp_path / "csv" / f"{name}.csv", index=False)
+    book = isomorph.convert(tmp_path / "csv", tmp_path / "book.xlsx")
+    assert isomorph.content(book) == content
+    frames = pandas.read_excel(book, sheet_name=None, dtype={"name": str})
+    assert list(frames) == ["node", "edge", "graph.pgq"]
+    for name, table in (("node", NODES), ("edge", EDGES)):
+        for column, wanted in table.items():
+            found = list(frames[name][column])
+            assert [cell.date() if column == "born" else cell for cell in found] == wanted, column
+    assert str(frames["node"]["id"].dtype) == "int64" and str(frames["node"]["ok"].dtype) == "bool"
+    with pandas.ExcelWriter(tmp_path / "again.xlsx") as out:
+        for sheet, name in (("nodes", "node"), ("edges", "edge")):
+            frames[name].to_excel(out, sheet_name=sheet, index=False)
+    assert isomorph.content(tmp_path / "again.xlsx") == content
+
+
+def test_texts_and_numbers_in_cells(isomorph: Isomorph, tmp_path: Path) -> None:
+    """openpyxl reads texts as texts, never as formulas, and what a spreadsheet would round as text."""
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    rows = ["id,text,large,day", "1,=1+1,9007199254740991,2020-02-29", '2,"a\nb",9007199254740993,1899-12-31', "3,<&>,-1,"]
+    (tmp_path / "csv").mkdir()
+    (tmp_path / "csv" / "nodes.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (tmp_path / "csv" / "edges.csv").write_text("source,target\n1,2\n", encoding="utf-8")
+    book = isomorph.convert(tmp_path / "csv", tmp_path / "book.xlsx")
+    sheet = openpyxl.load_workbook(book)["node"]
+    found = [[cell.value for cell in row] for row in sheet.iter_rows()]
+    assert found == [
+        ["id", "text", "large", "day"],
+        [1, "=1+1", 9007199254740991, dt.datetime(2020, 2, 29)],
+        [2, "a\nb", "9007199254740993", "1899-12-31"],
+        [3, "<&>", -1, None],
+    ]
+    assert sheet["B2"].data_type != "f"
+    # Saved by openpyxl it is the same graph, by the mapping in it.
+    saved = openpyxl.load_workbook(book)
+    saved.save(tmp_path / "saved.xlsx")
+    assert isomorph.content(tmp_path / "saved.xlsx") == isomorph.content(book)
+
+
 def test_datasets_of_pyarrow(isomorph: Isomorph, content: str, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     dataset = pytest.importorskip("pyarrow.dataset", reason="pyarrow is not installed")

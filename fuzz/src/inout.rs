@@ -287,7 +287,7 @@ fn check(data: &[u8], format: Format, name: &str) {
     check_at(&path, home.path(), format);
 }
 
-fn check_at(path: &std::path::Path, home: &std::path::Path, format: Format) {
+pub(crate) fn check_at(path: &std::path::Path, home: &std::path::Path, format: Format) {
     let resources = resources(home);
     let options = OpenOptions { from: Some(format), resources: Some(resources.clone()), ..OpenOptions::default() };
     let opened = match Opened::open(&Location::from_path(path), &options) {

@@ -24,6 +24,7 @@ mod sampling;
 mod serve;
 mod sidecar;
 mod tables;
+mod workbook;
 mod yml;
 
 pub use mutate::{Mutator, Random};
@@ -124,6 +125,19 @@ pub const TARGETS: &[Target] = &[
     Target { name: "sidecar", check: sidecar::check, seeds: sidecar::seeds, words: sidecar::WORDS },
     Target { name: "size", check: names::check_size, seeds: names::size_seeds, words: names::UNITS },
     Target { name: "type_name", check: names::check_type, seeds: names::type_seeds, words: names::TYPES },
+    Target { name: "workbook", check: workbook::check_file, seeds: workbook::file_seeds, words: workbook::WORDS },
+    Target {
+        name: "workbook_content",
+        check: workbook::check_content,
+        seeds: workbook::content_seeds,
+        words: workbook::CONTENT_WORDS,
+    },
+    Target {
+        name: "workbook_sheet",
+        check: workbook::check_sheet,
+        seeds: workbook::sheet_seeds,
+        words: workbook::SHEET_WORDS,
+    },
 ];
 
 /// The target called `name`.

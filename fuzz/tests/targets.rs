@@ -168,4 +168,7 @@ targets! {
     sidecar 300
     size 20000
     type_name 20000
+    workbook 100
+    workbook_content 200
+    workbook_sheet 200
 }

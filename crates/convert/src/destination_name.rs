@@ -28,7 +28,7 @@ pub fn check_name(to: Format, write: &WriteOptions, destination: &Location, form
             .hint(to.suggested_name(stem, write)));
     }
     let Some((what, ending)) = to.missing_extension(write, name, formats) else { return Ok(()) };
-    Err(Error::usage(format!("a text of {what} is recognised by its name, which must end in .{ending}"))
+    Err(Error::usage(format!("{what} is recognised by its name, which must end in .{ending}"))
         .at(destination.to_string())
         .hint(format!("{}.{ending}", destination.to_string().trim_end_matches('/'))))
 }

@@ -3,8 +3,8 @@
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Blob, Location, Root, limits};
 
-use crate::sql::{Script, parse};
-use crate::workbook;
+use crate::sql::{Script, TableOptions, parse};
+use crate::workbook::{self, Sheets};
 
 /// The name of the mapping file that is written beside tables.
 pub const MAPPING: &str = "graph.pgq";
@@ -35,19 +35,24 @@ pub fn is_mapping(name: &str) -> bool {
 /// # Errors
 /// When it cannot be read, a mapping file is wrong, or a directory has several of them.
 pub(crate) fn find(location: &Location) -> Result<Option<Found>> {
-    find_or_draft(location, false)
+    find_or_draft(location, is_file_of_workbook(location), false)
 }
 
-/// The same; with `draft`, a convention guesses what no name tells.
-pub(crate) fn find_or_draft(location: &Location, draft: bool) -> Result<Option<Found>> {
+/// Whether a location is a file with the name of a workbook.
+pub(crate) fn is_file_of_workbook(location: &Location) -> bool {
+    workbook::is_workbook(location.file_name()) && !location.as_path().is_some_and(std::path::Path::is_dir)
+}
+
+/// The same, with `is_workbook` that of a workbook; with `draft`, a convention guesses what no name tells.
+pub(crate) fn find_or_draft(location: &Location, is_workbook: bool, draft: bool) -> Result<Option<Found>> {
     let name = location.file_name().to_owned();
+    if is_workbook {
+        return of_workbook(location, &name, draft);
+    }
     if is_mapping(&name) && !location.as_path().is_some_and(std::path::Path::is_dir) {
         let directory =
             location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
         return read(Root::open(&directory)?, name).map(Some);
-    }
-    if workbook::is_workbook(&name) && !location.as_path().is_some_and(std::path::Path::is_dir) {
-        return of_workbook(location, &name, draft);
     }
     if !location.scheme().has_listing() {
         return Ok(None);
@@ -74,7 +79,7 @@ pub(crate) fn find_or_draft(location: &Location, draft: bool) -> Result<Option<F
     }
 }
 
-/// The mapping that the sheets of a workbook have by a convention.
+/// The mapping of a workbook: its own sheet with one, or what the other sheets are by a convention.
 fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Found>> {
     let directory =
         location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
@@ -82,9 +87,17 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
     if !workbook::begins(&blob)? {
         return Ok(None);
     }
-    let (files, blobs): (Vec<_>, Vec<_>) = workbook::sheets(name, &blob)?.into_iter().unzip();
+    let Sheets { mapping, tables } = workbook::sheets(name, &blob)?;
+    let (files, blobs): (Vec<_>, Vec<_>) = tables.into_iter().unzip();
     let sheets: Vec<(String, Blob)> = files.iter().map(|file| file.name.clone()).zip(blobs).collect();
     let names: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();
+    let told = ("workbook".to_owned(), format!("{name}: {}", names.join(", ")));
+    if let Some(text) = mapping {
+        let file = format!("{name}#{MAPPING}");
+        let script = of_sheets(parse(&text, &file)?, name, &file)?;
+        let recognised = vec![told, ("tables".to_owned(), format!("by the sheet {MAPPING}"))];
+        return Ok(Some(Found { root: Root::open(&directory)?, script, file: Some(file), recognised, sheets }));
+    }
     let Some((script, mut recognised)) = crate::conventions::guess_of(&files, Vec::new(), draft)? else {
         let what = format!("no convention makes a graph of the sheets {}", names.join(", "));
         return Err(Error::unsupported(what)
@@ -95,8 +108,24 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
                 names.first().unwrap_or(&"SHEET")
             )));
     };
-    recognised.insert(0, ("workbook".to_owned(), format!("{name}: {}", names.join(", "))));
+    recognised.insert(0, told);
     Ok(Some(Found { root: Root::open(&directory)?, script, file: None, recognised, sheets }))
+}
+
+/// The mapping of the workbook `name` with full locations: there, `#people` is a sheet of the same workbook.
+fn of_sheets(mut script: Script, name: &str, file: &str) -> Result<Script> {
+    let whole = |location: &mut String| {
+        if location.starts_with('#') {
+            location.insert_str(0, name);
+        }
+    };
+    for table in &mut script.tables {
+        whole(&mut table.location);
+        let mut options = TableOptions::of(table, file)?;
+        options.parts.iter_mut().for_each(whole);
+        table.options = options.written();
+    }
+    Ok(script)
 }
 
 fn read(root: Root, name: String) -> Result<Found> {

@@ -28,7 +28,7 @@ mod workbook;
 mod write;
 
 use isomorph_error::{Kind, Result};
-use isomorph_storage::Location;
+use isomorph_storage::{Blob, Location};
 use isomorph_tables::Encoding;
 
 pub use capability::{CSV, JSON, NEO4J, TYPED, holds};
@@ -36,35 +36,25 @@ pub use find::{MAPPING, is_mapping};
 pub use open::{OpenOptions, Tables};
 pub use plain::PlainTable;
 pub use workbook::is_workbook;
-pub use write::{TablesWriter, WriteOptions};
+pub use write::{Form, TablesWriter, WriteOptions, check_workbook};
 
-/// What tables are, as far as names and first lines tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Detected {
-    /// The encoding of the first one.
-    pub encoding: Encoding,
-    /// Whether their headers are those of Neo4j's admin import.
-    pub neo4j: bool,
-}
-
-/// The encoding of the tables at `location`, if they are a graph: that of the first one.
+/// What the tables at `location` are, as far as names and first lines tell, if they are a graph. The encoding is that of the first one.
 ///
 /// # Errors
 /// When the location cannot be read.
-pub fn detect(location: &Location) -> Result<Option<Detected>> {
-    if is_workbook(location.file_name()) && !location.as_path().is_some_and(std::path::Path::is_dir) {
-        let begins = workbook::begins(&isomorph_storage::Blob::open(location)?)?;
-        return Ok(begins.then_some(Detected { encoding: Encoding::Csv, neo4j: false }));
+pub fn detect(location: &Location) -> Result<Option<Form>> {
+    if find::is_file_of_workbook(location) {
+        return Ok(workbook::begins(&Blob::open(location)?)?.then_some(Form::Workbook));
     }
     let of = |found: find::Found| {
         let encoding = found.script.tables.first()?.encoding;
-        Some(Detected { encoding, neo4j: neo4j::is_meant(&found.script) })
+        Some(if neo4j::is_meant(&found.script) { Form::Neo4j } else { Form::Tables(encoding) })
     };
     match find::find(location) {
         Ok(found) => Ok(found.and_then(of)),
         // What is wrong with a mapping file or a table, its reader says best; so do several candidates.
         Err(error) if matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge | Kind::Usage) => {
-            Ok(Some(Detected { encoding: Encoding::Csv, neo4j: false }))
+            Ok(Some(Form::Tables(Encoding::Csv)))
         }
         Err(error) => Err(error),
     }

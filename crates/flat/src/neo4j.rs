@@ -16,7 +16,7 @@ use isomorph_tables::Encoding;
 
 use crate::conventions::is_id;
 use crate::sql::Script;
-use crate::write::free;
+use crate::write::{Form, free};
 
 /// Under which word a property declares its type of Neo4j, if its values are kept as text: `localtime`, `point{crs:WGS-84}`.
 pub const DECLARED: &str = "neo4j";
@@ -235,8 +235,7 @@ fn spelled(items: &ArrayRef) -> Result<StringArray> {
 /// The command that loads the tables of `graph` into the database `neo4j`.
 pub fn command(graph: &Graph) -> String {
     // A graph whose tables cannot be named is refused when it is written; there is nothing to load then.
-    let options = crate::WriteOptions { encoding: Encoding::Csv, neo4j: true };
-    let script: Script = crate::write::script(graph, options).unwrap_or_default();
+    let script: Script = crate::write::script(graph, Form::Neo4j).unwrap_or_default();
     let file = |table: &str| script.tables.iter().find(|own| own.name == table).map_or("", |own| own.location.as_str());
     let quoted = |text: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./=".contains(&byte);

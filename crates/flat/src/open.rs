@@ -7,7 +7,7 @@ use isomorph_error::{Error, Finding, Findings, Result};
 use isomorph_model::Graph;
 use isomorph_storage::{Budget, Location, Scratch, pool};
 
-use crate::find::{Found, find, find_or_draft};
+use crate::find::{Found, find_or_draft, is_file_of_workbook};
 use crate::keys::Keys;
 use crate::opening::Opening;
 use crate::sql::Script;
@@ -20,6 +20,8 @@ pub struct OpenOptions {
     pub allow_outside: bool,
     /// Whether rows that are wrong are set aside.
     pub lenient: bool,
+    /// Whether the location is a workbook, whatever its name.
+    pub is_workbook: bool,
     /// Memory for keys.
     pub budget: Budget,
     /// Temporary files.
@@ -31,7 +33,14 @@ pub struct OpenOptions {
 impl Default for OpenOptions {
     fn default() -> Self {
         let budget = Budget::of_this_machine();
-        OpenOptions { allow_outside: false, lenient: false, budget, scratch: None, threads: pool::threads() }
+        OpenOptions {
+            allow_outside: false,
+            lenient: false,
+            is_workbook: false,
+            budget,
+            scratch: None,
+            threads: pool::threads(),
+        }
     }
 }
 
@@ -91,7 +100,8 @@ impl Tables {
     /// # Errors
     /// When the files cannot be read, or are no graph.
     pub fn open(location: &Location, options: OpenOptions) -> Result<Tables> {
-        let mut tables = Tables::of(find(location)?, location, options)?;
+        let is_workbook = options.is_workbook || is_file_of_workbook(location);
+        let mut tables = Tables::of(find_or_draft(location, is_workbook, false)?, location, options)?;
         match tables.options.lenient {
             true => tables.set_aside()?,
             false => tables.check_keys()?,
@@ -104,7 +114,7 @@ impl Tables {
     /// # Errors
     /// As [`Tables::open`].
     pub(crate) fn draft(location: &Location, options: OpenOptions) -> Result<Tables> {
-        Tables::of(find_or_draft(location, true)?, location, options)
+        Tables::of(find_or_draft(location, is_file_of_workbook(location), true)?, location, options)
     }
 
     fn of(found: Option<Found>, location: &Location, options: OpenOptions) -> Result<Tables> {

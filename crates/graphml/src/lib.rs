@@ -13,9 +13,8 @@ mod write;
 
 pub use capability::{CAPABILITY, holds, unheld};
 pub use isomorph_records::xml::check_text;
-pub use isomorph_records::{OpenOptions, RecordGraph};
+pub use isomorph_records::{OpenOptions, RecordGraph, RecordWriter, WriteOptions};
 pub use syntax::GraphMl;
-pub use write::GraphMlWriter;
 
 /// The document with the data of the graph.
 pub const OF_GRAPH: &str = "graph";

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Findings};
-use isomorph_graphml::{GraphMl, GraphMlWriter, OpenOptions, RecordGraph};
+use isomorph_graphml::{GraphMl, OpenOptions, RecordGraph, RecordWriter, WriteOptions};
 use isomorph_model::{Batch, Direction, Ends, MemoryGraph, NodeId, Side, Sink, Source};
 use isomorph_storage::{Budget, Location, Mode, Staging};
 use proptest::prelude::*;
@@ -62,7 +62,8 @@ fn written(graph: &dyn Source) -> Result<Vec<u8>, Error> {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("x.graphml");
     let staging = Staging::file(&Location::from_path(&path), Mode::CreateNew).unwrap();
-    let mut sink: Box<dyn Sink> = Box::new(GraphMlWriter::create(&staging, graph.graph())?);
+    let mut sink: Box<dyn Sink> =
+        Box::new(RecordWriter::create(&staging, graph.graph(), GraphMl::form(), &WriteOptions::default())?);
     let batches = MemoryGraph::read(graph)?.batches;
     for (delivery, of_nodes) in [(0, true), (1, false)] {
         for batch in batches.iter().filter(|batch| matches!(batch, Batch::Nodes(_)) == of_nodes) {

@@ -31,6 +31,7 @@ mod shared;
 mod staging;
 mod unique;
 mod unpacked;
+pub mod zip;
 
 pub use blob::{Blob, Fingerprint};
 pub use budget::{Budget, Reservation};

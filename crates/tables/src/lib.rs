@@ -1,4 +1,4 @@
-//! Tables as Arrow batches: reading and writing Parquet, ORC, Arrow IPC, CSV and JSON lines; sorting and look-ups that spill to disk.
+//! Tables as Arrow batches: reading and writing Parquet, ORC, Arrow IPC, CSV and JSON lines; sheets of workbooks; sorting and look-ups that spill to disk.
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
@@ -18,6 +18,7 @@ mod reader;
 mod row_order;
 pub mod rules;
 mod selection;
+mod sheet;
 pub mod sort;
 mod text;
 mod write_options;
@@ -31,6 +32,7 @@ pub use packed::{PackedFile, PackedWriter, Packing};
 pub use parquet::PageCache;
 pub use reader::{Batches, TableReader};
 pub use selection::{BATCH_ROWS, Selection};
+pub use sheet::{SHEET_COLUMNS, SHEET_ROWS, SHEET_STYLES, SHEET_TEXT, SheetWriter, check_sheet_text};
 pub use text::TypeGuess;
 pub use write_options::{ColumnEncoding, Compression, PAGE_ROWS, ROW_GROUP_ROWS, WriteOptions};
 pub use writer::{TableWriter, WriteStats};

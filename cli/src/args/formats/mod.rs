@@ -47,7 +47,7 @@ pub trait Arguments: Sync {
     }
 }
 
-static ALL: [&dyn Arguments; 23] = [
+static ALL: [&dyn Arguments; 24] = [
     &graphar::GraphAr,
     &nock::Nock,
     &annnet::Annnet,
@@ -62,6 +62,7 @@ static ALL: [&dyn Arguments; 23] = [
     &flat::Flat(Format::ARROW),
     &flat::Flat(Format::JSON_LINES),
     &flat::Flat(Format::NEO4J),
+    &flat::Flat(Format::XLSX),
     &graphfile::GraphFile(Format::GRAPHML),
     &graphfile::GraphFile(Format::GEXF),
     &graphfile::GraphFile(Format::GML),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_error::{Finding, Result};
-use isomorph_flat::{OpenOptions as Opening, WriteOptions as Writing};
+use isomorph_flat::{Form, OpenOptions as Opening, WriteOptions as Writing};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Property, Sink, Source, Written};
 use isomorph_storage::{Location, Scheme, Staging};
@@ -20,6 +20,17 @@ pub(super) struct Flat(pub Encoding);
 /// The tables that were opened.
 fn own(native: &dyn Source) -> Option<&isomorph_flat::Tables> {
     native.as_any().and_then(|own| own.downcast_ref::<isomorph_flat::Tables>())
+}
+
+/// The options of tables, with the resources of the job.
+pub(super) fn opening(options: &OpenOptions) -> Opening {
+    let mut own = options.get::<Opening>().into_owned();
+    if let Some(resources) = &options.resources {
+        own.budget = resources.budget.clone();
+        own.scratch = Some(resources.scratch.clone());
+        own.threads = resources.threads;
+    }
+    own
 }
 
 impl Driver for Flat {
@@ -69,11 +80,11 @@ impl Driver for Flat {
             return Ok(false);
         }
         // Tables in ORC are read, not written: the mapping file that names them is no format of its own.
-        // Headers of Neo4j are a format of their own.
-        let same = |found: isomorph_flat::Detected| {
-            !found.neo4j && (found.encoding == self.0 || (found.encoding, self.0) == (Encoding::Orc, Encoding::Parquet))
-        };
-        Ok(isomorph_flat::detect(location)?.is_some_and(same))
+        // Headers of Neo4j, and workbooks, are formats of their own.
+        Ok(match isomorph_flat::detect(location)? {
+            Some(Form::Tables(found)) => found == self.0 || (found, self.0) == (Encoding::Orc, Encoding::Parquet),
+            Some(Form::Neo4j | Form::Workbook) | None => false,
+        })
     }
 
     fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
@@ -86,13 +97,7 @@ impl Driver for Flat {
     }
 
     fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let mut own = options.get::<Opening>().into_owned();
-        if let Some(resources) = &options.resources {
-            own.budget = resources.budget.clone();
-            own.scratch = Some(resources.scratch.clone());
-            own.threads = resources.threads;
-        }
-        Ok(Arc::new(isomorph_flat::Tables::open(location, own)?))
+        Ok(Arc::new(isomorph_flat::Tables::open(location, opening(options))?))
     }
 
     fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
@@ -147,7 +152,8 @@ impl Driver for Flat {
     }
 
     fn create<'a>(&self, staging: &'a Staging, graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
-        Ok(Box::new(isomorph_flat::TablesWriter::create(staging, graph, Writing { encoding: self.0, neo4j: false })?))
+        let options = Writing { form: Form::Tables(self.0), scratch: None };
+        Ok(Box::new(isomorph_flat::TablesWriter::create(staging, graph, options)?))
     }
 
     fn manifests<'a>(&self, written: &'a Written) -> Vec<&'a str> {

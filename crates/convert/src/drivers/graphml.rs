@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_error::{Finding, Result};
-use isomorph_graphml::{GraphMl as Syntax, OpenOptions as Opening, RecordGraph};
+use isomorph_graphml::{GraphMl as Syntax, OpenOptions as Opening, RecordGraph, RecordWriter, WriteOptions as Writing};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
@@ -86,7 +86,7 @@ impl Driver for GraphMl {
         true
     }
 
-    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
-        Ok(Box::new(isomorph_graphml::GraphMlWriter::create(staging, graph)?))
+    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        Ok(Box::new(RecordWriter::create(staging, graph, Syntax::form(), &options.get::<Writing>())?))
     }
 }

@@ -15,6 +15,7 @@ mod notation;
 mod psl;
 mod rdf;
 mod records;
+mod workbook;
 
 use isomorph_edgelist::Notation;
 use isomorph_model::{Graph, Property, Written};
@@ -25,7 +26,7 @@ use crate::driver::Format;
 pub use rdf::RdfOptions;
 
 /// In detection order.
-pub(crate) static STANDARD: [Format; 30] = [
+pub(crate) static STANDARD: [Format; 31] = [
     Format::GRAPHAR,
     Format::NOCK,
     Format::ANNNET,
@@ -60,6 +61,7 @@ pub(crate) static STANDARD: [Format; 30] = [
     Format::ARROW,
     Format::JSON_LINES,
     Format::NEO4J,
+    Format::XLSX,
 ];
 
 /// For code about a single format.
@@ -125,6 +127,8 @@ impl Format {
     pub const PSL: Format = Format::new(&psl::Psl);
     /// Tables in JSON lines: a file for each type.
     pub const JSON_LINES: Format = Format::new(&flat::Flat(Encoding::JsonLines));
+    /// Workbooks: a sheet for each type.
+    pub const XLSX: Format = Format::new(&workbook::Workbook);
 }
 
 /// Returns the properties of all nodes and edges.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_error::{Finding, Result};
-use isomorph_flat::{WriteOptions as Writing, neo4j};
+use isomorph_flat::{Form, WriteOptions as Writing, neo4j};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, Written};
 use isomorph_storage::{Location, Scheme, Staging};
@@ -42,7 +42,7 @@ impl Driver for Neo4j {
         if location.scheme() == Scheme::Stream {
             return Ok(false);
         }
-        Ok(isomorph_flat::detect(location)?.is_some_and(|found| found.neo4j))
+        Ok(isomorph_flat::detect(location)?.is_some_and(|found| found == Form::Neo4j))
     }
 
     fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
@@ -102,7 +102,7 @@ impl Driver for Neo4j {
     }
 
     fn create<'a>(&self, staging: &'a Staging, graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
-        let options = Writing { encoding: Encoding::Csv, neo4j: true };
+        let options = Writing { form: Form::Neo4j, scratch: None };
         Ok(Box::new(isomorph_flat::TablesWriter::create(staging, graph, options)?))
     }
 

@@ -72,7 +72,7 @@ pub const MEMBERS: &[Member] =
     &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF, GRAPHML, NODE_LINK, GEXF, GML, JGF, PARQUET, CSV];
 
 /// Formats that differ from one of these in their encoding alone.
-pub const ENCODED: &[Member] = &[ARROW, JSON_LINES, NEO4J, APOC, CYPHER, KGX, CX2];
+pub const ENCODED: &[Member] = &[ARROW, JSON_LINES, NEO4J, XLSX, APOC, CYPHER, KGX, CX2];
 
 /// The entry of a format.
 pub fn member(format: Format) -> &'static Member {
@@ -334,6 +334,12 @@ const JSON_LINES: Member =
     Member { format: Format::JSON_LINES, layouts: |_| vec![tables("JSON lines tables")], refuses: NO_TABLES };
 
 const NEO4J: Member = Member { format: Format::NEO4J, layouts: |_| vec![tables("Neo4j CSV")], refuses: NO_TABLES };
+
+const XLSX: Member = Member {
+    format: Format::XLSX,
+    layouts: |_| vec![Layout { file: "graph.xlsx", ..tables("workbook") }],
+    refuses: NO_TABLES,
+};
 
 const APOC: Member = Member {
     format: Format::APOC,

@@ -91,7 +91,7 @@ fn the_zoo_survives_files_of_graph_tools() {
 
 #[test]
 fn the_zoo_survives_tables() {
-    for format in [Format::PARQUET, Format::CSV, Format::ARROW, Format::JSON_LINES] {
+    for format in [Format::PARQUET, Format::CSV, Format::ARROW, Format::JSON_LINES, Format::XLSX] {
         survives(member(format));
     }
 }

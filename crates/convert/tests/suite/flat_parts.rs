@@ -228,7 +228,7 @@ fn workbooks_of_published_tools_are_tables_with_the_types_of_their_cells() {
 }
 
 /// An archive of these files, deflated.
-fn archive(files: &[(String, String)]) -> Vec<u8> {
+pub(super) fn archive(files: &[(String, String)]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for (name, text) in files {
         let mut packer = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());

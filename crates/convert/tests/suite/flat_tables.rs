@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn resources() -> Resources {
+pub(super) fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(1 << 28), ..Resources::of_this_machine().unwrap() }
 }
 
@@ -176,7 +176,7 @@ fn cells_are_what_the_files_say() {
     assert_eq!(kgx[3]["properties"]["xref"], serde_json::json!(["ENSEMBL:3", "NCBIGene:3"]));
 }
 
-fn write(opened: &Opened, to: Format, place: &Path) {
+pub(super) fn write(opened: &Opened, to: Format, place: &Path) {
     let place = Location::from_path(place);
     let options = ConvertOptions { to: Some(to), ..ConvertOptions::default() };
     Plan::new(opened, &place, &options, &resources(), &Silent)
@@ -193,9 +193,14 @@ fn foreign_tables_go_everywhere() {
         let source = open(&fixture(format!("inout/{folder}")));
         let expected = digests(&source).unwrap();
         let others = [Format::GRAPHAR, Format::NOCK, Format::ANNNET, Format::GRAPHML, Format::GRAPHLAKE];
-        let others = others.into_iter().chain([Format::NEO4J, Format::APOC, Format::CYPHER]);
+        let others = others.into_iter().chain([Format::NEO4J, Format::XLSX, Format::APOC, Format::CYPHER]);
         for (at, format) in others.chain(flat).enumerate() {
-            let ending = [(Format::NOCK, ".parq"), (Format::GRAPHML, ".graphml"), (Format::CYPHER, ".cypher")];
+            let ending = [
+                (Format::NOCK, ".parq"),
+                (Format::GRAPHML, ".graphml"),
+                (Format::CYPHER, ".cypher"),
+                (Format::XLSX, ".xlsx"),
+            ];
             let ending = ending.iter().find(|(of, _)| *of == format).map_or("", |(_, ending)| ending);
             let name = format!("{folder}_{}{ending}", format.id());
             let there = home.path().join(name);

@@ -40,4 +40,5 @@ mod spilled_keys;
 mod statistics;
 mod typed;
 mod unions;
+mod workbooks;
 mod wrong_ids;

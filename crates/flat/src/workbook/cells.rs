@@ -6,7 +6,7 @@ use isomorph_error::{Error, Kind, Place, Result};
 use crate::rules;
 
 /// The most cells of a sheet that have a value.
-const CELLS: usize = 50_000_000;
+pub(super) const CELLS: usize = 50_000_000;
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,8 @@ pub(super) enum Cell {
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
     pub name: String,
+    /// Whether an empty text is a value.
+    keeps_empty: bool,
     cells: Vec<(u32, u32, Cell)>,
 }
 
@@ -73,15 +75,16 @@ fn is_integer(number: f64) -> bool {
 }
 
 impl Sheet {
-    pub fn new(name: impl Into<String>) -> Sheet {
-        Sheet { name: name.into(), cells: Vec::new() }
+    /// A sheet without cells. Without `keeps_empty`, an empty text is no value: pandas writes it where it has none.
+    pub fn new(name: impl Into<String>, keeps_empty: bool) -> Sheet {
+        Sheet { name: name.into(), keeps_empty, cells: Vec::new() }
     }
 
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// Adds a cell behind the others. An empty text is no value: pandas writes it where it has none.
+    /// Adds a cell behind the others.
     ///
     /// # Errors
     /// If it is not behind them, or there are too many.
@@ -90,7 +93,7 @@ impl Sheet {
             let what = format!("the cell {} comes after cells behind it", at(row, column));
             return Err(Error::broken(&rules::WORKBOOK, what));
         }
-        if matches!(&cell, Cell::Text(text) if text.is_empty()) {
+        if !self.keeps_empty && matches!(&cell, Cell::Text(text) if text.is_empty()) {
             return Ok(());
         }
         if self.cells.len() >= CELLS {
@@ -98,6 +101,17 @@ impl Sheet {
         }
         self.cells.push((row, column, cell));
         Ok(())
+    }
+
+    /// The texts of the cells, each row a line.
+    pub fn lines(&self) -> String {
+        let (mut text, mut line) = (String::new(), 0);
+        for (row, _, cell) in &self.cells {
+            text.extend(std::iter::repeat_n('\n', usize::try_from(row - line).unwrap_or_default()));
+            text.push_str(&shown(cell));
+            line = *row;
+        }
+        text
     }
 
     /// The sheet as CSV, and the names and types of its columns. Line numbers are those of rows, unless texts have several lines.
@@ -211,7 +225,7 @@ mod tests {
     use super::*;
 
     fn sheet(cells: &[(u32, u32, Cell)]) -> Sheet {
-        let mut sheet = Sheet::new("s");
+        let mut sheet = Sheet::new("s", false);
         cells.iter().for_each(|(row, column, cell)| sheet.push(*row, *column, cell.clone()).unwrap());
         sheet
     }

@@ -1,24 +1,35 @@
 //! Workbooks of spreadsheets: each sheet is a table, whose first row has the names of its columns. It is read as the text that the sheet would be
-//! as CSV, with the types that its cells have.
+//! as CSV, with the types that its cells have. A workbook that was written here has its mapping in a sheet of its own.
 
 mod archive;
+mod book;
 mod cells;
 mod ods;
 mod xlsx;
 mod xml;
 
 use bytes::Bytes;
-use isomorph_error::{Error, Place, Result};
-use isomorph_storage::Blob;
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_storage::{Blob, limits};
 use isomorph_tables::Encoding;
 
 use crate::conventions::TableFile;
+use crate::find::MAPPING;
 use crate::rules;
-use cells::Sheet;
+pub(crate) use book::{Book, SheetNames};
+use cells::{CELLS, Sheet};
 
 /// The largest workbook, and the most that a file in it has when it is unpacked. Spreadsheets have at most 1,048,576 rows.
 const FILE_BYTES: u64 = 512 << 20;
 const CONTENT_BYTES: u64 = 2 << 30;
+
+/// What a workbook of `size` bytes may become while it is read, in bytes, whatever it claims: a small file must not take much memory.
+fn allowance(size: u64) -> u64 {
+    SLACK_BYTES.saturating_add(size.saturating_mul(limits::ZIP_RATIO))
+}
+
+/// What any workbook may become.
+const SLACK_BYTES: u64 = 16 << 20;
 
 /// What a workbook is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,19 +62,41 @@ pub(crate) fn begins(blob: &Blob) -> Result<bool> {
     Ok(&*blob.read(0..blob.size().min(4))? == b"PK\x03\x04")
 }
 
-/// The sheets of a workbook as tables, each with the text that it is as CSV. `name` is that of the file.
+/// What a workbook has.
+pub(crate) struct Sheets {
+    /// The text of the sheet with the mapping.
+    pub mapping: Option<String>,
+    /// The other sheets with cells as tables, each with the text that it is as CSV.
+    pub tables: Vec<(TableFile, Blob)>,
+}
+
+/// The sheets of a workbook. `name` is that of the file; one with another ending is of Excel.
 ///
 /// # Errors
 /// If it cannot be read, is too large, or a sheet is no table.
-pub(crate) fn sheets(name: &str, blob: &Blob) -> Result<Vec<(TableFile, Blob)>> {
+pub(crate) fn sheets(name: &str, blob: &Blob) -> Result<Sheets> {
     let place = Place::file(name);
-    let syntax = syntax(name).ok_or_else(|| Error::usage("this is no workbook").at(place.clone()))?;
     let bytes = blob.read_all(FILE_BYTES).map_err(|error| error.at(place.clone()))?;
-    let read = match syntax {
-        Syntax::Excel => xlsx::read(&bytes, &place),
-        Syntax::OpenDocument => ods::read(&bytes, &place),
+    let blob = Blob::from_bytes(name, &bytes);
+    let read = match syntax(name).unwrap_or(Syntax::Excel) {
+        Syntax::Excel => xlsx::read(&blob),
+        Syntax::OpenDocument => ods::read(&blob),
     };
-    read?.into_iter().filter(|sheet| !sheet.is_empty()).map(|sheet| table(name, &sheet)).collect()
+    let read = read.map_err(|error| error.at(place.clone()))?;
+    let (mapping, others): (Vec<_>, Vec<_>) = read.into_iter().partition(|sheet| sheet.name == MAPPING);
+    let (mut tables, mut left) = (Vec::new(), allowance(blob.size()));
+    for sheet in others.iter().filter(|sheet| !sheet.is_empty()) {
+        let (file, text) = table(name, sheet)?;
+        // Empty rows are lines.
+        left = left.checked_sub(text.size()).ok_or_else(|| too_much().at(place.clone()))?;
+        tables.push((file, text));
+    }
+    Ok(Sheets { mapping: mapping.first().map(Sheet::lines), tables })
+}
+
+/// The error for a file that becomes too large.
+fn too_much() -> Error {
+    Error::new(Kind::TooLarge, "the workbook expands to more than 200 times its size")
 }
 
 fn broken(error: impl std::fmt::Display) -> Error {

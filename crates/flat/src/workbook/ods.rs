@@ -1,37 +1,42 @@
 //! OpenDocument (ISO/IEC 26300, ODF 1.2, part 1): sheets are `table:table`, and rows and cells may be repeated.
 
-use bytes::Bytes;
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::Blob;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
 use super::cells::{Cell, Sheet};
 use super::xlsx::of_iso;
 use super::xml::{Part, attribute, push_text};
-use super::{CONTENT_BYTES, broken};
+use super::{allowance, broken, too_much};
+use crate::find::MAPPING;
 
-/// The limits of spreadsheets, and the most bytes that repeated texts may have together.
+/// The limits of spreadsheets.
 const ROWS: u32 = 1_048_576;
 const COLUMNS: u32 = 16_384;
-const REPEATED_BYTES: usize = 256 << 20;
 
 /// Reads all sheets.
 ///
 /// # Errors
 /// If it is no workbook.
-pub(super) fn read(bytes: &Bytes, place: &Place) -> Result<Vec<Sheet>> {
-    let read = || {
-        let content = Archive::open(bytes)?.xml("content.xml")?;
+pub(super) fn read(blob: &Blob) -> Result<Vec<Sheet>> {
+    let archive = Archive::open(blob)?;
+    let read = |keeps_empty: bool| {
+        let content = archive.xml("content.xml")?;
         let content = content.ok_or_else(|| broken("the workbook has no file \"content.xml\""))?;
-        Parser { part: Part::new(content), repeated: 0 }.sheets()
+        Parser { part: Part::new(content), left: allowance(blob.size()), keeps_empty }.sheets()
     };
-    read().map_err(|error| error.at(place.clone()))
+    let sheets = read(false)?;
+    // A mapping tells empty texts from nothing; that there is one is known only now.
+    if sheets.iter().any(|sheet| sheet.name == MAPPING) { read(true) } else { Ok(sheets) }
 }
 
 struct Parser {
     part: Part,
-    /// The bytes of texts that repetitions have made.
-    repeated: usize,
+    /// Bytes that repetitions may still make.
+    left: u64,
+    /// Whether empty texts are values.
+    keeps_empty: bool,
 }
 
 /// What attributes of a cell say.
@@ -64,7 +69,7 @@ impl Parser {
     }
 
     fn sheet(&mut self, name: String) -> Result<Sheet> {
-        let mut sheet = Sheet::new(name);
+        let mut sheet = Sheet::new(name, self.keeps_empty);
         let (mut row, mut depth) = (0u32, 0u32);
         loop {
             match self.next()? {
@@ -75,12 +80,14 @@ impl Parser {
                         row = row.saturating_add(repeat);
                         continue;
                     }
-                    for _ in 0..repeat {
+                    for copy in 0..repeat {
                         if row >= ROWS {
                             return Err(Error::new(Kind::TooLarge, "a sheet has more than 1,048,576 rows"));
                         }
                         for (column, cell) in &cells {
-                            self.count(cell)?;
+                            if copy > 0 {
+                                self.count(cell)?;
+                            }
                             sheet.push(row, *column, cell.clone())?;
                         }
                         row += 1;
@@ -125,11 +132,13 @@ impl Parser {
                 column = column.saturating_add(repeat);
                 continue;
             };
-            for _ in 0..repeat {
+            for copy in 0..repeat {
                 if column >= COLUMNS {
                     return Err(Error::new(Kind::TooLarge, "a sheet has more than 16,384 columns"));
                 }
-                self.count(&cell)?;
+                if copy > 0 {
+                    self.count(&cell)?;
+                }
                 all.push((column, cell.clone()));
                 column += 1;
             }
@@ -138,13 +147,9 @@ impl Parser {
 
     /// Counts what a copy of a cell takes.
     fn count(&mut self, cell: &Cell) -> Result<()> {
-        if let Cell::Text(text) = cell {
-            self.repeated += text.len();
-        }
-        match self.repeated <= REPEATED_BYTES + usize::try_from(CONTENT_BYTES).unwrap_or(usize::MAX) {
-            true => Ok(()),
-            false => Err(Error::new(Kind::TooLarge, "the texts of the workbook are too large")),
-        }
+        let text = if let Cell::Text(text) = cell { text.len() } else { 0 };
+        self.left = self.left.checked_sub((size_of::<Cell>() + text) as u64).ok_or_else(too_much)?;
+        Ok(())
     }
 
     /// The text of a cell: its paragraphs, without notes.

@@ -3,14 +3,15 @@
 
 use std::collections::HashMap;
 
-use bytes::Bytes;
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::Blob;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
-use super::broken;
 use super::cells::{Cell, Sheet};
 use super::xml::{Part, attribute, push_text};
+use super::{allowance, broken, too_much};
+use crate::find::MAPPING;
 
 /// The most bytes of shared texts.
 const SHARED_BYTES: usize = 512 << 20;
@@ -29,18 +30,18 @@ struct Book {
     styles: Vec<Shown>,
     /// Whether days are counted from 1904.
     from_1904: bool,
+    /// Whether a text without characters is a value, as where a mapping tells texts from nothing.
+    keeps_empty: bool,
+    /// Bytes that copies of shared texts may still take.
+    left: std::cell::Cell<u64>,
 }
 
 /// Reads all sheets.
 ///
 /// # Errors
 /// If it is no workbook.
-pub(super) fn read(bytes: &Bytes, place: &Place) -> Result<Vec<Sheet>> {
-    sheets(bytes).map_err(|error| error.at(place.clone()))
-}
-
-fn sheets(bytes: &Bytes) -> Result<Vec<Sheet>> {
-    let archive = Archive::open(bytes)?;
+pub(super) fn read(blob: &Blob) -> Result<Vec<Sheet>> {
+    let archive = Archive::open(blob)?;
     let main = relations(&archive, "")?.into_iter().find(|(_, (kind, _))| kind.ends_with("/officeDocument"));
     let main = main.map_or_else(|| "xl/workbook.xml".to_owned(), |(_, (_, target))| target);
     let related = relations(&archive, &main)?;
@@ -68,7 +69,9 @@ fn sheets(bytes: &Bytes) -> Result<Vec<Sheet>> {
     }
     let texts = of("/sharedStrings").map_or(Ok(Vec::new()), |name| texts(&archive, name))?;
     let styles = of("/styles").map_or(Ok(Vec::new()), |name| styles(&archive, name))?;
-    let book = Book { texts, styles, from_1904 };
+    let keeps_empty = names.iter().any(|(name, _)| name == MAPPING);
+    let left = std::cell::Cell::new(allowance(blob.size()));
+    let book = Book { texts, styles, from_1904, keeps_empty, left };
     let mut all = Vec::new();
     for (name, id) in names {
         let Some((kind, target)) = related.get(&id) else {
@@ -232,7 +235,7 @@ fn of_code(code: &str) -> Shown {
 
 impl Book {
     fn sheet(&self, name: String, mut part: Part) -> Result<Sheet> {
-        let mut sheet = Sheet::new(name);
+        let mut sheet = Sheet::new(name, self.keeps_empty);
         let (mut row, mut column, mut has_rows) = (0u32, 0u32, false);
         loop {
             match part.next()? {
@@ -295,8 +298,9 @@ impl Book {
         let odd = || broken(format!("{value:?} is no value of a cell of the type {kind:?}"));
         Ok(Some(match kind.as_str() {
             "s" => {
-                let text = value.trim().parse::<usize>().ok().and_then(|at| self.texts.get(at));
-                Cell::Text(text.ok_or_else(odd)?.clone())
+                let text = value.trim().parse::<usize>().ok().and_then(|at| self.texts.get(at)).ok_or_else(odd)?;
+                self.left.set(self.left.get().checked_sub(text.len() as u64).ok_or_else(too_much)?);
+                Cell::Text(text.clone())
             }
             "str" | "inlineStr" => Cell::Text(without_escapes(value)),
             "b" => match value.trim() {
@@ -397,7 +401,13 @@ mod tests {
 
     #[test]
     fn days_are_those_of_spreadsheets() {
-        let book = |from_1904| Book { texts: Vec::new(), styles: Vec::new(), from_1904 };
+        let book = |from_1904| Book {
+            texts: Vec::new(),
+            styles: Vec::new(),
+            from_1904,
+            keeps_empty: false,
+            left: Default::default(),
+        };
         let day = |text: &str| Cell::Date(text.to_owned());
         // 60 is 1900-02-29, a day that was not: it is read as the day before.
         for (days, date) in [

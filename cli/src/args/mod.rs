@@ -132,7 +132,7 @@ pub enum Command {
     /// List the connected components of a graph
     #[command(help_template = help::COMPONENTS)]
     Components(Box<ComponentsArgs>),
-    /// Find triples by patterns in a GraphLake store
+    /// Find triples by patterns in a graph of any format
     #[command(help_template = help::MATCH)]
     Match(MatchArgs),
     /// Query the tables of graphs and files with SQL
@@ -397,7 +397,8 @@ pub struct NeighborsArgs {
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// A GraphLake store, a directory or a URL; or, for a single pattern, an RDF text
+    /// The graph: a file, a directory or a URL. Nodes and edges are the triples that `convert` would write to N-Quads.
+    /// A GraphLake store is searched by look-ups, any other graph by a pass
     pub path: String,
     /// Subject, predicate, object and optionally graph: <IRI>, _:label, "text"@en, 42, prefix:name as in Turtle, or the
     /// 64 digits of a quoted triple's id; ?name or _ matches anything, default is the default graph. For the graph,
@@ -427,7 +428,8 @@ pub struct MatchArgs {
     /// Print only the number of results
     #[arg(long, conflicts_with_all = ["nquads", "limit"])]
     pub count: bool,
-    /// Print the order of the patterns and the estimated number of results, without reading any triples
+    /// Print the order of the patterns and the estimated number of results, without reading any triples; of graphs that
+    /// are not stores, print what must be read
     #[arg(long, conflicts_with_all = ["nquads", "limit", "count"])]
     pub estimate: bool,
     #[command(flatten)]

@@ -18,7 +18,7 @@ pub enum Source {
     /// A store, whose metadata is read.
     Store(Box<GraphLake>, Findings),
     /// A text, which is read as far as needed.
-    Statements(Statements),
+    Statements(Box<Statements>),
     /// A text whose duplicates are known, because it was read once.
     Text(Box<RdfText>),
     /// A graph of any other format.
@@ -71,7 +71,8 @@ impl Source {
                     console.warn(&text.reading().findings);
                     return Ok(Source::Text(Box::new(text)));
                 }
-                Ok(Source::Statements(Statements::new(Text::open_as(location, own.syntax, own.packing)?, own.read)))
+                let text = Text::open_as(location, own.syntax, own.packing)?;
+                Ok(Source::Statements(Box::new(Statements::new(text, own.read))))
             }
             _ => Ok(Source::Graph(Box::new(open_at(location, options, console)?))),
         }
@@ -91,7 +92,7 @@ impl Source {
     ) -> Searched<'g> {
         match self {
             Source::Store(lake, _) => Searched::Store(lake),
-            Source::Statements(statements) => Searched::Read(Box::new(statements)),
+            Source::Statements(statements) => Searched::Read(Box::new(statements.as_ref())),
             Source::Text(text) => Searched::Read(Box::new(text.as_ref())),
             Source::Graph(opened) => Searched::of(opened, base, resources, progress),
         }

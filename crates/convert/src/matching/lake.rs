@@ -21,20 +21,19 @@ const PIECE: usize = 512 << 10;
 pub(super) struct LakeMatches<'l> {
     pub(super) lake: &'l GraphLake,
     pub(super) query: Query,
-    threads: usize,
     pub(super) ids: bool,
     /// Asked from time to time whether the work should go on.
     pub(super) progress: &'l dyn Progress,
 }
 
 impl<'l> LakeMatches<'l> {
-    /// Prepares to match `query` in `lake` on this number of threads.
+    /// Prepares to match `query` in `lake`.
     ///
     /// # Errors
     /// If the store has two names for a quoted triple, or cannot be read.
-    pub fn new(lake: &'l GraphLake, mut query: Query, threads: usize, progress: &'l dyn Progress) -> Result<Self> {
+    pub fn new(lake: &'l GraphLake, mut query: Query, progress: &'l dyn Progress) -> Result<Self> {
         query.patterns.iter_mut().try_for_each(|pattern| pattern.store(|term| lake.stored(term)))?;
-        Ok(LakeMatches { lake, query, threads, ids: false, progress })
+        Ok(LakeMatches { lake, query, ids: false, progress })
     }
 
     /// The same with the ids of triples, as the store has them.
@@ -102,15 +101,15 @@ impl<'l> LakeMatches<'l> {
         (estimate.is_exact() && self.query.is_free()).then_some(estimate.high)
     }
 
-    /// Counts the matches of the one pattern, or the solutions of several, on all threads.
+    /// Counts the matches of the one pattern, or the solutions of several, on this number of threads.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn count(&self) -> Result<u64> {
+    pub fn count(&self, threads: usize) -> Result<u64> {
         let [asked] = self.query.patterns.as_slice() else {
             let (patterns, variables) = self.query.joined();
             let mut count = 0;
-            Join::new(self.lake, &patterns, variables)?.each(self.threads, &mut |found| {
+            Join::new(self.lake, &patterns, variables)?.each(threads, &mut |found| {
                 count += found.rows() as u64;
                 self.progress.advance(0)
             })?;
@@ -120,9 +119,9 @@ impl<'l> LakeMatches<'l> {
             return Ok(known);
         }
         if self.query.is_free() {
-            return self.lake.ask_count(&asked.question(), Arc::new(Bindings::unit()), self.threads);
+            return self.lake.ask_count(&asked.question(), Arc::new(Bindings::unit()), threads);
         }
-        self.lake.matching_count(self.threads, &asked.pattern(), |quad| asked.agrees(quad))
+        self.lake.matching_count(threads, &asked.pattern(), |quad| asked.agrees(quad))
     }
 
     /// The first `limit` matches of the one pattern. Further matches are not searched for; their number is returned if
@@ -192,12 +191,12 @@ impl<'l> LakeMatches<'l> {
         Ok((found, lines))
     }
 
-    /// Writes the matches of the one pattern as lines of N-Quads: the first `limit`, or all. Without a limit, the
-    /// reading threads also format the lines.
+    /// Writes the matches of the one pattern as lines of N-Quads: the first `limit`, or all. Without a limit, `threads`
+    /// read and format the lines.
     ///
     /// # Errors
     /// As [`LakeMatches::each`]; also if `out` cannot be written.
-    pub fn lines(&self, limit: Option<u64>, out: &mut dyn Write) -> Result<()> {
+    pub fn lines(&self, limit: Option<u64>, threads: usize, out: &mut dyn Write) -> Result<()> {
         let asked = self.one()?;
         match limit {
             Some(limit) => {
@@ -230,7 +229,7 @@ impl<'l> LakeMatches<'l> {
                     self.progress.advance(0)?;
                     Ok(out.write_all(lines.as_bytes())?)
                 };
-                self.lake.ask_as(&question, bindings, self.threads, worded, &mut write)?;
+                self.lake.ask_as(&question, bindings, threads, worded, &mut write)?;
             }
         }
         Ok(out.flush()?)

@@ -110,7 +110,7 @@ impl<'g> Matches<'g> {
                 copy.lake()
             }
         };
-        work(&LakeMatches::new(lake, self.query.clone(), self.resources.threads, self.progress)?.with_ids(self.ids))
+        work(&LakeMatches::new(lake, self.query.clone(), self.progress)?.with_ids(self.ids))
     }
 
     /// Counts the matches of the one pattern, or the solutions of several.
@@ -118,7 +118,9 @@ impl<'g> Matches<'g> {
     /// # Errors
     /// If the graph cannot be read, or there is no space for a copy.
     pub fn count(&self) -> Result<u64> {
-        let Some(stream) = self.stream(None) else { return self.in_store(|matches| matches.count()) };
+        let Some(stream) = self.stream(None) else {
+            return self.in_store(|matches| matches.count(self.resources.threads));
+        };
         let mut count = 0;
         Stream { ids: false, ..stream }.first(u64::MAX, &mut |_, _| {
             count += 1;
@@ -147,7 +149,9 @@ impl<'g> Matches<'g> {
     /// # Errors
     /// As [`Matches::triples`]; also if `out` cannot be written.
     pub fn lines(&self, limit: Option<u64>, out: &mut (dyn Write + Send)) -> Result<()> {
-        let Some(stream) = self.stream(limit) else { return self.in_store(|matches| matches.lines(limit, out)) };
+        let Some(stream) = self.stream(limit) else {
+            return self.in_store(|matches| matches.lines(limit, self.resources.threads, out));
+        };
         let mut line = String::new();
         stream.first(limit.unwrap_or(u64::MAX), &mut |quad, id| {
             line.clear();
@@ -185,7 +189,7 @@ impl<'g> Matches<'g> {
             let step = |pattern| Step { pattern, per_row: false, estimate: None };
             return Ok((0..self.query.patterns.len()).map(step).collect());
         };
-        let plan = LakeMatches::new(lake, self.query.clone(), self.resources.threads, self.progress)?.plan()?;
+        let plan = LakeMatches::new(lake, self.query.clone(), self.progress)?.plan()?;
         let step = |step: isomorph_graphlake::JoinStep| Step {
             pattern: step.pattern,
             per_row: step.per_row,

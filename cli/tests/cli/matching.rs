@@ -197,7 +197,7 @@ fn property_graphs_are_matched_as_their_triples() {
     assert!(!lines.is_empty());
     let subject = lines[0].split(' ').next().unwrap();
     let of_subject = format!("{subject} ?p ?o");
-    for words in [&["?s a ?o"][..], &[&of_subject], &["?s a ?type", "?s ?p ?o", "?o ?q ?r"], &["?x ?p ?x"]] {
+    for words in [&["?s a ?o"][..], &[of_subject.as_str()], &["?s a ?type", "?s ?p ?o", "?o ?q ?r"], &["?x ?p ?x"]] {
         let words: Vec<&str> = [words, &["--limit", "100000"]].concat();
         assert_eq!(answers("people.csv", &words), answers("people.lake", &words), "{words:?}");
     }

@@ -1,6 +1,6 @@
 //! Prints results: screens for people, or one JSON document.
 
-use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 
 use isomorph::error::{Findings, Severity};
 use isomorph::{Error, Kind, Result};
@@ -115,12 +115,12 @@ fn columns(size: Option<(Width, Height)>) -> Option<usize> {
 }
 
 /// Standard output, buffered.
-pub struct Output(BufWriter<StdoutLock<'static>>);
+pub struct Output(BufWriter<Stdout>);
 
 impl Output {
-    /// Locks standard output until this is dropped.
+    /// Writes to standard output when the buffer is full, and when it is flushed or dropped.
     pub fn new() -> Self {
-        Output(BufWriter::with_capacity(1 << 16, io::stdout().lock()))
+        Output(BufWriter::with_capacity(1 << 16, io::stdout()))
     }
 }
 

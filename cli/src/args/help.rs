@@ -96,6 +96,7 @@ pub const MATCH: &str = "\
   isomorph match lake 'ex:alice ?p ?o' --ns ex=http://example.org/   all triples about alice
   isomorph match lake '?s rdf:type ?class' --limit 10                some resources with their classes
   isomorph match lake@3 '_ _ _ default' --nquads                     the default graph of version 3, as N-Quads
+  isomorph match examples/social '?s <urn:x-isomorph:livesIn> ?o'    edges of a property graph
 
 {about}
 

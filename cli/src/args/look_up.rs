@@ -48,7 +48,8 @@ pub struct NeighborsArgs {
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// A GraphLake store, a directory or a URL; or, for a single pattern, an RDF text
+    /// The graph: a file, a directory or a URL. Nodes and edges are the triples that `convert` would write to N-Quads.
+    /// A GraphLake store is searched by look-ups, any other graph by a pass
     pub path: String,
     /// Subject, predicate, object and optionally graph: <IRI>, _:label, "text"@en, 42, prefix:name as in Turtle, or the
     /// 64 digits of a quoted triple's id; ?name or _ matches anything, default is the default graph. For the graph,
@@ -78,7 +79,8 @@ pub struct MatchArgs {
     /// Print only the number of results
     #[arg(long, conflicts_with_all = ["nquads", "limit"])]
     pub count: bool,
-    /// Print the order of the patterns and the estimated number of results, without reading any triples
+    /// Print the order of the patterns and the estimated number of results, without reading any triples; of graphs that
+    /// are not stores, print what must be read
     #[arg(long, conflicts_with_all = ["nquads", "limit", "count"])]
     pub estimate: bool,
     #[command(flatten)]

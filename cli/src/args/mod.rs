@@ -135,7 +135,7 @@ pub enum Command {
     /// List the connected components of a graph
     #[command(help_template = help::COMPONENTS)]
     Components(Box<ComponentsArgs>),
-    /// Find triples by patterns in a GraphLake store
+    /// Find triples by patterns in a graph of any format
     #[command(help_template = help::MATCH)]
     Match(MatchArgs),
     /// Query the tables of graphs and files with SQL

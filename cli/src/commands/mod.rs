@@ -33,7 +33,7 @@ use std::process::ExitCode;
 
 use isomorph::convert::{OpenOptions, Opened, Progress, Registry};
 use isomorph::dataset::Selection;
-use isomorph::{Location, Result};
+use isomorph::{Error, Kind, Location, Result};
 
 use crate::args::{Command, OpenArgs};
 use crate::console::Console;
@@ -157,4 +157,12 @@ fn check_whole(
 ) -> Result<()> {
     console.warn(&opened.check_whole(lenient, resources, progress)?);
     Ok(())
+}
+
+/// A graph that cannot be represented as triples without loss: that is not the user's mistake here.
+fn without_remedy(error: Error) -> Error {
+    match error.kind() {
+        Kind::WouldLose => error.hint("isomorph convert PATH NAME.nq --lossy, then query NAME.nq"),
+        _ => error,
+    }
 }

@@ -98,7 +98,7 @@ impl Asked {
         }
         if self.format == Some(Format::GRAPHLAKE) {
             let lake = GraphLake::open(&self.location, &graphlake::OpenOptions::default()).unwrap();
-            return sparql::load_lake(&lake, &Arc::new(wanted), &self.resources, &Silent).unwrap();
+            return sparql::load_triples(&lake, &Arc::new(wanted), &self.resources, &Silent).unwrap();
         }
         sparql::load(self.graph.opened(), None, wanted, &self.resources, &Silent).unwrap()
     }

@@ -127,9 +127,29 @@ fn triples_are_printed_with_their_ids_and_found_by_them() {
     {
         home.run(&[&["match"], refused].concat()).exits(2);
     }
-    for refused in [&["--id", id][..], &["? ? ?", "--ids"]] {
-        home.run(&[&["match", "a.nq"], refused].concat()).exits(3);
+    // A text has the ids that its triples have in a store.
+    home.write("stated.nq", format!("{LINES}<http://e.org/a> <http://e.org/p> \"q\" .\n"));
+    let sorted = |arguments: &[&str]| {
+        let out = home.run(&[&["match"], arguments].concat()).exits(0).out;
+        let mut lines: Vec<String> = out.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    for arguments in [
+        &["--id", &quoted, "--nquads"][..],
+        &["--id", id, "--id", &quoted, "--nquads", "--ids"],
+        &["? ? ?", "--ids", "--nquads"],
+        &["? ? ?", "--ids", "--nquads", "--limit", "5"],
+        &["_", "_", &quoted, "--nquads"],
+    ] {
+        assert_eq!(sorted(&[&["stated.nq"], arguments].concat()), sorted(&[&["lake"], arguments].concat()));
     }
+    assert_eq!(
+        sorted(&["a.nq", "--id", &quoted, "--nquads"]),
+        [line.trim_end()],
+        "only quoted, as in the store before"
+    );
+    assert_eq!(sorted(&["a.nq", "_", "_", &quoted, "--nquads"]).len(), 1);
 }
 
 #[test]
@@ -154,6 +174,43 @@ fn the_last_answer_that_is_wanted_ends_the_work() {
         home.run(&words).exits(0).json()["more"].clone()
     };
     assert_eq!((more("2"), more("100")), (().into(), 0.into()));
+}
+
+/// Nodes and edges are the triples that a conversion to a store would write.
+#[test]
+fn property_graphs_are_matched_as_their_triples() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "people.lake"]).exits(0);
+    let answers = |path: &str, words: &[&str]| {
+        let found = home.run(&[&["match", path], words, &["--json", "--ids"]].concat()).exits(0).json();
+        let rows = found["triples"].as_array().or(found["solutions"].as_array()).unwrap();
+        let mut rows: Vec<String> = rows.iter().map(ToString::to_string).collect();
+        rows.sort();
+        (rows, found["ids"].as_array().map_or(0, Vec::len))
+    };
+    let all = home.run(&["match", "people.csv", "? ? ?", "--nquads"]).exits(0).out;
+    let mut lines: Vec<&str> = all.lines().collect();
+    lines.sort_unstable();
+    let stored = home.run(&["match", "people.lake", "? ? ?", "--nquads"]).exits(0).out;
+    let mut expected: Vec<&str> = stored.lines().collect();
+    expected.sort_unstable();
+    assert_eq!(lines, expected);
+    assert!(!lines.is_empty());
+    let subject = lines[0].split(' ').next().unwrap();
+    let of_subject = format!("{subject} ?p ?o");
+    for words in [&["?s a ?o"][..], &[of_subject.as_str()], &["?s a ?type", "?s ?p ?o", "?o ?q ?r"], &["?x ?p ?x"]] {
+        let words: Vec<&str> = [words, &["--limit", "100000"]].concat();
+        assert_eq!(answers("people.csv", &words), answers("people.lake", &words), "{words:?}");
+    }
+    let count = |path: &str, words: &[&str]| {
+        home.run(&[&["match", path], words, &["--count", "--json"]].concat()).exits(0).json()["count"].clone()
+    };
+    for words in [&["? ? ?"][..], &["?s a ?type", "?s ?p ?o"]] {
+        assert_eq!(count("people.csv", words), count("people.lake", words));
+    }
+    // Generated IRIs begin with the base.
+    let found = home.run(&["match", "people.csv", "? ? ?", "--base", "http://e.org/", "--nquads"]).exits(0).out;
+    assert!(found.contains("<http://e.org/") && !found.contains("urn:x-isomorph:"), "{found}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub mod parallel;
 mod pipeline;
 mod plan;
 mod progress;
-mod quads;
+mod rdf_form;
 mod registry;
 mod relabelled;
 mod render;
@@ -70,7 +70,7 @@ pub use options::{ConvertOptions, Hyperedges, OpenOptions, RdfMode, SidecarUse, 
 pub use pipeline::{REPEATED_KEY, run as bring};
 pub use plan::{Plan, PlanLine, target_format};
 pub use progress::{Counter, Progress, Silent};
-pub use quads::quads;
+pub use rdf_form::RdfForm;
 pub use registry::Registry;
 pub use relabelled::relabelled;
 pub use render::{Element, KeyTexts, LineOf, PropertyTexts, RecordTexts, Renderer};

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{LabelVocabulary, Source};
+use isomorph_model::statistics::{Known, Statistics};
+use isomorph_model::{LabelVocabulary, Source, Tables};
 use isomorph_storage::Resources;
 
 use crate::driver::Shape;
 use crate::mapping::{
     Bundling, Completed, Completion, Divided, Gathered, Gathering, Labels, NameRules, NodeTypes, Parted, Parting,
-    Relating, TERM, TypesFrom,
+    Relating, TERM, TypesFrom, forward,
 };
 use crate::open::Opened;
 use crate::options::Typing;
@@ -49,6 +50,19 @@ impl Opened {
             Some(limited) => limited,
             None => progress,
         };
+        let typed = self.surveyed(options, resources, progress)?;
+        if Arc::ptr_eq(&typed, &self.graph) {
+            return Ok(typed);
+        }
+        Ok(Arc::new(RowsCounted { inner: typed }))
+    }
+
+    fn surveyed(
+        &self,
+        options: &TypedOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Arc<dyn Source>> {
         let format = self.format_of_graph();
         match format.shape() {
             Shape::Typed if !Relating::is_needed(self.graph.graph()) => Ok(Arc::clone(&self.graph)),
@@ -102,6 +116,27 @@ fn by_label(
         // More types than there may be: their nodes keep their labels.
         Err(error) if error.kind() == Kind::Unsupported => Ok(typed),
         Err(error) => Err(error),
+    }
+}
+
+/// A graph whose types a survey found, which has counted their rows.
+struct RowsCounted {
+    inner: Arc<dyn Source>,
+}
+
+impl Source for RowsCounted {
+    forward!(inner:
+        graph prepare scan is_one_table edge_orders runs end_form about neighbors narrowed_neighbors incidents look_up_cost as_any validate
+    );
+
+    fn statistics(&self, tables: Tables) -> Result<Statistics> {
+        let (graph, known) = (self.graph(), self.inner.statistics(tables)?);
+        let counted = match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => graph.nodes.get(ty).and_then(|ty| ty.rows),
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => graph.edges.get(ty).and_then(|ty| ty.rows),
+            _ => None,
+        };
+        Ok(Statistics { rows: counted.map_or(known.rows, Known::Exact), ..known })
     }
 }
 

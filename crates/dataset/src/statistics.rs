@@ -17,8 +17,8 @@ pub struct TableStatistics {
 
 impl Dataset {
     /// What is known of a table without reading its rows, each with whether it is exact: what reading every row gives. It costs no more than
-    /// opening a few hundred files. Selections, typed tables, sidecars that do more than declare types, and tables that are neither nodes nor edges say at
-    /// most how many rows there are about.
+    /// opening a few hundred files. Selections, sidecars that do more than declare types, and tables that are neither nodes nor edges say at
+    /// most how many rows there are about; of typed tables that a survey found, only the number of rows is known.
     ///
     /// # Errors
     /// Returns [`isomorph_error::Kind::Usage`] if the table does not exist; and errors of reading files.

@@ -39,7 +39,7 @@ pub use lookup::{
     Question, Solutions, Terms,
 };
 pub use options::{At, OpenOptions, Tolerance, snapshot_of};
-pub use read::{GraphLake, Order, Section, detect};
+pub use read::{GraphLake, Order, Section, detect, each_id};
 pub use snapshot::{DataFile, Files, Living, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store, other_versions};
 pub use term::{QUOTED_GRAPH, check_graph, is_language};

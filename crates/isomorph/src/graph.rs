@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use isomorph_convert::matching::{Prefixes, Query, Solutions, solutions};
+use isomorph_convert::matching::{Matches, Prefixes, Query, Searched, Solutions};
 use isomorph_convert::{
     Certificate, ConvertOptions, Diff, Digests, OpenOptions, Opened, Plan, Progress, Silent, TypedOptions, convert,
     diff, digest, dump,
@@ -190,29 +190,29 @@ impl Graph {
         self.stored.neighbors(node_type, node)
     }
 
-    /// Returns the solutions of triple patterns with common variables: several patterns in a GraphLake store, one in an
-    /// RDF text. Reading ends after `limit` solutions.
+    /// Returns the solutions of triple patterns with common variables: by look-ups in a GraphLake store, else by a pass
+    /// over the triples of the graph, which ends after `limit` solutions of one pattern. Nodes and edges are triples as
+    /// `docs/mapping.md` describes.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
     /// use isomorph::convert::matching::Prefixes;
     ///
-    /// let home = tempfile::tempdir()?;
-    /// let place = home.path().join("people.lake").display().to_string();
-    /// isomorph::open("examples/people.ttl")?.convert(&place)?;
-    /// let prefixes = Prefixes::new(&[("".to_owned(), "http://example.org/".to_owned())].into());
-    /// let found = isomorph::open(&place)?.matches("?one :knows ?other . ?other :name ?name", &prefixes, 10)?;
-    /// assert_eq!(found.variables, ["one", "other", "name"]);
-    /// assert!(found.all && !found.rows.is_empty());
+    /// let prefixes = Prefixes::new(&[("".to_owned(), "urn:x-isomorph:".to_owned())].into());
+    /// let social = isomorph::open("examples/social")?;
+    /// let found = social.matches("?one :knows ?other . ?other :livesIn <urn:x-isomorph:city/Accra>", &prefixes, 10)?;
+    /// assert_eq!(found.variables, ["one", "other"]);
+    /// assert_eq!(found.rows.len(), 10);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// Returns [`crate::Kind::Usage`] for an invalid pattern; [`crate::Kind::Unsupported`] for other formats, and for
-    /// several patterns in a text.
+    /// Returns [`crate::Kind::Usage`] for an invalid pattern; otherwise an error if the graph cannot be read, or has
+    /// something that triples cannot represent.
     pub fn matches(&self, patterns: &str, prefixes: &Prefixes, limit: u64) -> Result<Solutions> {
         let query = Query::parse(&[patterns.to_owned()], None, prefixes)?;
-        solutions(self.opened.native.as_ref(), query, limit, self.resources.threads)
+        let searched = Searched::of(&self.opened, None, &self.resources, &Silent);
+        Matches::new(searched, query, &self.resources, &Silent).solutions(limit)
     }
 
     /// Prepares it for sampling by keys and names: for one question, or for others about the same features.

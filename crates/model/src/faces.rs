@@ -25,12 +25,14 @@ mod resources;
 #[cfg(test)]
 mod tests;
 mod to_rdf;
+mod triples;
 
 pub use columns::{EdgeRange, QuadColumns, QuadRows, Triple};
 pub use from_rdf::{EdgeRows, FromQuads, Rows};
 pub use lexical::{JsonDigits, holds};
 pub use resources::{RESOURCE, description, literal_fields};
 pub use to_rdf::Quads;
+pub use triples::{Estimate, InGraph, Pattern, QuadTaker, TripleLookUps, Triples};
 
 use std::fmt::Write as _;
 

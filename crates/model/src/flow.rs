@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Findings, Result};
 
+use crate::faces::Triples;
 use crate::predicate::Renamed;
 use crate::statistics::Statistics;
 use crate::{Batch, Graph, Part, Predicate};
@@ -345,6 +346,11 @@ pub trait Source: Send + Sync {
 
     /// The source itself, for who knows its format and what it can do beside giving rows.
     fn as_any(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
+
+    /// Its triples, if it stores triples. A graph of nodes and edges is asked for them through its RDF form.
+    fn triples(&self) -> Option<&dyn Triples> {
         None
     }
 

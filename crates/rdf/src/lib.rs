@@ -17,6 +17,6 @@ pub use lines::read_lines;
 pub use packing::{Packed, Packing};
 pub use rdfc::{CanonicalLabels, Canonicalizer, relabelled};
 pub use read::{Piece, ReadOptions, Reading, Take, Text, Unlabelled, check_base, detect, read, read_stream};
-pub use source::{Collectors, OpenOptions, RdfText};
+pub use source::{Collectors, OpenOptions, RdfText, Statements};
 pub use syntax::Syntax;
 pub use write::{QuadWriter, TextSink, WriteOptions};

@@ -12,7 +12,7 @@ use isomorph::convert::Silent;
 use isomorph::error::{Error, Result};
 use isomorph::formats::graphlake::{GraphLake, OpenOptions};
 use isomorph::storage::Resources;
-use isomorph_sparql::{Answer, Question, QuestionOptions, load_lake};
+use isomorph_sparql::{Answer, Question, QuestionOptions, load_triples};
 
 fn count(answer: Answer<'_>) -> Result<u64> {
     let mut count = 0;
@@ -48,7 +48,7 @@ fn main() -> Result<()> {
         let (mut solutions, mut index) = ([0; 2], None);
         for _ in 0..rounds {
             time(0, &mut || {
-                index = Some(load_lake(&lake, &wanted, &resources, &Silent)?);
+                index = Some(load_triples(&lake, &wanted, &resources, &Silent)?);
                 Ok(())
             })?;
             let Some(index) = &index else { continue };

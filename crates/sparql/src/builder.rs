@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use isomorph::error::{Error, Kind, Result};
-use isomorph::model::Written;
-use isomorph::model::faces::{Quad, QuadSink};
+use isomorph::model::faces::Quad;
 use isomorph::storage::{Budget, Reservation};
 
 use crate::dictionary::Dictionary;
@@ -175,37 +174,6 @@ impl Builder {
     pub fn finish(mut self) -> Result<TripleIndex> {
         self.check()?;
         TripleIndex::new(self.terms, self.rows, self.graphs, &self.budget, self.held)
-    }
-}
-
-impl QuadSink for Builder {
-    fn graph(&mut self, name: &str) -> Result<()> {
-        Builder::graph(self, name)
-    }
-
-    fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
-        Builder::quad(self, quad)
-    }
-
-    fn finish(self: Box<Self>, _advance: &dyn Fn(u64) -> Result<()>) -> Result<Written> {
-        Ok(Written { files: Vec::new() })
-    }
-}
-
-/// The same for a builder that is used afterwards.
-pub(crate) struct Filling<'b>(pub &'b mut Builder);
-
-impl QuadSink for Filling<'_> {
-    fn graph(&mut self, name: &str) -> Result<()> {
-        self.0.graph(name)
-    }
-
-    fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
-        self.0.quad(quad)
-    }
-
-    fn finish(self: Box<Self>, _advance: &dyn Fn(u64) -> Result<()>) -> Result<Written> {
-        Ok(Written { files: Vec::new() })
     }
 }
 

@@ -25,7 +25,7 @@ pub use answer::{Answer, Solutions, Triples, push_term, with_quad, write_boolean
 pub use builder::Builder;
 pub use columns::{TERM, solutions_as_columns, triples_as_columns};
 pub use index::TripleIndex;
-pub use load::{load, load_lake, load_text};
+pub use load::{load, load_text, load_triples};
 pub use oxrdf;
 pub use patterns::Wanted;
 pub use question::{Question, QuestionOptions};

@@ -1,19 +1,17 @@
 //! Loads what a query can read.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use isomorph::convert::{Opened, Progress, quads};
+use isomorph::convert::{Opened, Progress, RdfForm, Silent};
 use isomorph::error::Result;
-use isomorph::formats::graphlake::{GraphLake, QUOTED_GRAPH};
-use isomorph::formats::rdf::{RdfText, ReadOptions, Reading, Text};
-use isomorph::model::faces::Quad;
+use isomorph::formats::rdf::{ReadOptions, Reading, Statements, Text};
+use isomorph::model::faces::{Quad, QuadTaker, TripleLookUps, Triples};
 use isomorph::storage::Resources;
 
-use crate::builder::{Builder, Filling};
+use crate::builder::Builder;
 use crate::index::TripleIndex;
 use crate::look_ups;
-use crate::patterns::Wanted;
+use crate::patterns::{Wanted, WantedPattern};
 
 /// Quads between two checks for cancellation.
 const AT_ONCE: u64 = 1 << 14;
@@ -32,17 +30,11 @@ pub fn load(
     progress: &dyn Progress,
 ) -> Result<TripleIndex> {
     let wanted = Arc::new(wanted);
-    if let Some(native) = opened.native.as_any().filter(|_| opened.sidecar.is_none()) {
-        if let Some(lake) = native.downcast_ref::<GraphLake>() {
-            return load_lake(lake, &wanted, resources, progress);
-        }
-        if let Some(text) = native.downcast_ref::<RdfText>() {
-            return in_parallel(&wanted, resources, progress, |takers, take| text.quads_shared(takers, take));
-        }
+    if let Some(stored) = opened.native.triples().filter(|_| opened.sidecar.is_none()) {
+        return load_triples(stored, &wanted, resources, progress);
     }
-    let mut builder = Builder::new(&wanted, &resources.budget)?;
-    quads(opened, base, Box::new(Filling(&mut builder)), resources, progress)?;
-    Ok(builder.finish()?.with_threads(resources.threads))
+    // The stages of reading a graph of nodes and edges report their own progress.
+    filled(&RdfForm::of(opened, base, resources, progress), &wanted, 1, resources, &Silent)
 }
 
 /// The same for a text, which is read once. Also returns what reading found.
@@ -56,96 +48,80 @@ pub fn load_text(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<(TripleIndex, Reading)> {
-    let mut reading = Reading::default();
-    let wanted = Arc::new(wanted);
-    let index = in_parallel(&wanted, resources, progress, |takers, take| {
-        reading = text.read_shared(options, takers, take)?;
-        Ok(())
-    })?;
-    Ok((index, reading))
+    let statements = Statements::new(text.clone(), options.clone());
+    let index = load_triples(&statements, &Arc::new(wanted), resources, progress)?;
+    Ok((index, statements.reading()))
 }
 
-/// A builder on each thread.
-type Take<'t> = dyn Fn(&mut (Builder, u64), Quad<'_>) -> Result<()> + Sync + 't;
-
-fn in_parallel(
-    wanted: &Arc<Wanted>,
-    resources: &Resources,
-    progress: &dyn Progress,
-    read: impl FnOnce(&mut [(Builder, u64)], &Take<'_>) -> Result<()>,
-) -> Result<TripleIndex> {
-    let first = Builder::new(wanted, &resources.budget)?;
-    let builder = || first.alike().map(|builder| (builder, 0));
-    let mut takers = (0..resources.threads.max(1)).map(|_| builder()).collect::<Result<Vec<_>>>()?;
-    progress.begin("load", None);
-    let read = read(&mut takers, &|(builder, unsaid), quad| {
-        *unsaid += 1;
-        if *unsaid == AT_ONCE {
-            progress.advance(std::mem::take(unsaid))?;
-        }
-        builder.quad(&quad)
-    });
-    progress.end();
-    read?;
-    let mut all = first;
-    takers.sort_by_key(|(builder, _)| std::cmp::Reverse(builder.rows.len()));
-    for (builder, _) in takers {
-        all.absorb(builder)?;
-    }
-    Ok(all.finish()?.with_threads(resources.threads))
-}
-
-/// Loads a snapshot of a store: by look-ups if every pattern has constants, otherwise all of it.
+/// The same for triples: by look-ups if there are any and every pattern has constants, otherwise all of them, on all
+/// threads.
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_lake(
-    lake: &GraphLake,
+pub fn load_triples(
+    triples: &dyn Triples,
+    wanted: &Arc<Wanted>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<TripleIndex> {
+    progress.begin("load", None);
+    let loaded = match (triples.look_ups(), wanted.patterns()) {
+        (Some(look_ups), Some(patterns)) => looked_up(look_ups, patterns, wanted, resources, progress),
+        _ => filled(triples, wanted, resources.threads.max(1), resources, progress),
+    };
+    progress.end();
+    loaded
+}
+
+fn looked_up(
+    triples: &dyn TripleLookUps,
+    patterns: &[WantedPattern],
     wanted: &Arc<Wanted>,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<TripleIndex> {
     let mut builder = Builder::new(wanted, &resources.budget)?;
-    for name in lake.named_graphs().filter(|name| *name != QUOTED_GRAPH) {
-        builder.graph(name)?;
-    }
-    if let Some(patterns) = wanted.patterns() {
-        progress.begin("load", None);
-        let found = look_ups::all(lake, patterns, resources.threads, &mut builder, progress);
-        progress.end();
-        found?;
-        return Ok(builder.finish()?.with_threads(resources.threads));
-    }
-    let sections = lake.divided_sections()?;
-    let next = AtomicU64::new(0);
-    progress.begin("load", None);
-    let loaded: Result<Vec<Builder>> = std::thread::scope(|scope| {
-        let work = || -> Result<Builder> {
-            let mut builder = builder.alike()?;
-            let mut unsaid = 0;
-            while let Some(section) = usize::try_from(next.fetch_add(1, Relaxed)).ok().and_then(|at| sections.get(at)) {
-                lake.statements_of(section, &mut |quad| {
-                    unsaid += 1;
-                    if unsaid == AT_ONCE {
-                        progress.advance(std::mem::take(&mut unsaid))?;
-                    }
-                    builder.quad(&quad)
-                })?;
-            }
-            Ok(builder)
-        };
-        let threads: Vec<_> = (1..resources.threads.max(1)).map(|_| scope.spawn(work)).collect();
-        let mut builders = vec![work()?];
-        for thread in threads {
-            builders.push(thread.join().unwrap_or_else(|_| {
-                Err(isomorph::Error::malformed("internal error: a thread that read the store failed"))
-            })?);
-        }
-        Ok(builders)
-    });
-    progress.end();
-    for other in loaded? {
-        builder.absorb(other)?;
-    }
+    triples.graphs().into_iter().try_for_each(|name| builder.graph(name))?;
+    look_ups::all(triples, patterns, resources.threads, &mut builder, progress)?;
     Ok(builder.finish()?.with_threads(resources.threads))
+}
+
+/// A builder on each thread.
+struct Filling<'p> {
+    builder: Builder,
+    progress: &'p dyn Progress,
+    unsaid: u64,
+}
+
+impl QuadTaker for Filling<'_> {
+    fn graph(&mut self, name: &str) -> Result<()> {
+        self.builder.graph(name)
+    }
+
+    fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
+        self.unsaid += 1;
+        if self.unsaid == AT_ONCE {
+            self.progress.advance(std::mem::take(&mut self.unsaid))?;
+        }
+        self.builder.quad(quad)
+    }
+}
+
+fn filled(
+    triples: &dyn Triples,
+    wanted: &Arc<Wanted>,
+    threads: usize,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<TripleIndex> {
+    let mut all = Builder::new(wanted, &resources.budget)?;
+    let filling = || Ok(Filling { builder: all.alike()?, progress, unsaid: 0 });
+    let mut fillings = (0..threads).map(|_| filling()).collect::<Result<Vec<_>>>()?;
+    let mut takers: Vec<&mut dyn QuadTaker> = fillings.iter_mut().map(|filling| filling as _).collect();
+    triples.shared(&mut takers)?;
+    fillings.sort_by_key(|filling| std::cmp::Reverse(filling.builder.rows.len()));
+    for filling in fillings {
+        all.absorb(filling.builder)?;
+    }
+    Ok(all.finish()?.with_threads(resources.threads))
 }

@@ -1,4 +1,4 @@
-//! Loads from a GraphLake store by look-ups.
+//! Loads by look-ups.
 //!
 //! Patterns of one group must match together. After a selective one, the values of its variables are few, and the others are looked up for
 //! these values only: the friends of one person, then the names of these friends.
@@ -7,8 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use isomorph::convert::Progress;
 use isomorph::error::Result;
-use isomorph::formats::graphlake::{GraphLake, InGraph, Pattern, QUOTED_GRAPH, Question};
-use isomorph::model::faces::{Object, Quad};
+use isomorph::model::faces::{InGraph, Object, Pattern, Quad, TripleLookUps};
 
 use crate::builder::Builder;
 use crate::patterns::{WantedGraph, WantedPattern};
@@ -38,9 +37,9 @@ struct Possible {
 /// Adds the quads that match the patterns, and can be used by the query.
 ///
 /// # Errors
-/// If the store cannot be read, or the quads do not fit into the budget.
+/// If the source cannot be read, or the quads do not fit into the budget.
 pub(crate) fn all(
-    lake: &GraphLake,
+    triples: &dyn TripleLookUps,
     patterns: &[WantedPattern],
     threads: usize,
     builder: &mut Builder,
@@ -50,9 +49,9 @@ pub(crate) fn all(
     for group in groups {
         let mut left: Vec<&WantedPattern> = patterns.iter().filter(|pattern| pattern.group == group).collect();
         let mut values = Values::new();
-        while let Some(at) = cheapest(lake, &left, &values) {
+        while let Some(at) = cheapest(triples, &left, &values) {
             let pattern = left.swap_remove(at);
-            one(lake, pattern, threads, &mut values, builder, progress)?;
+            one(triples, pattern, threads, &mut values, builder, progress)?;
         }
     }
     Ok(())
@@ -68,8 +67,8 @@ enum Way<'v> {
 }
 
 /// The cheapest way, and its cost.
-fn way<'v>(lake: &GraphLake, pattern: &WantedPattern, values: &'v Values) -> (Way<'v>, f64) {
-    let constants = lake.estimate(&Question::from(&of(pattern, None, None))).rows;
+fn way<'v>(triples: &dyn TripleLookUps, pattern: &WantedPattern, values: &'v Values) -> (Way<'v>, f64) {
+    let constants = triples.estimate(&of(pattern, None, None)).rows;
     let mut best = (Way::Constants, constants);
     let [subject, object] = pattern.names.each_ref().map(|name| values.get(name.as_ref()?));
     // A subject is never a literal; an object may be one, so its values are enough only if none is.
@@ -84,8 +83,8 @@ fn way<'v>(lake: &GraphLake, pattern: &WantedPattern, values: &'v Values) -> (Wa
     best
 }
 
-fn cheapest(lake: &GraphLake, patterns: &[&WantedPattern], values: &Values) -> Option<usize> {
-    let costs = patterns.iter().enumerate().map(|(at, pattern)| (at, way(lake, pattern, values).1));
+fn cheapest(triples: &dyn TripleLookUps, patterns: &[&WantedPattern], values: &Values) -> Option<usize> {
+    let costs = patterns.iter().enumerate().map(|(at, pattern)| (at, way(triples, pattern, values).1));
     costs.min_by(|(_, left), (_, right)| left.total_cmp(right)).map(|(at, _)| at)
 }
 
@@ -105,7 +104,7 @@ fn of<'p>(wanted: &'p WantedPattern, subject: Option<&'p str>, object: Option<&'
 
 /// Adds the quads that match a pattern, and learns the values of its variables.
 fn one(
-    lake: &GraphLake,
+    triples: &dyn TripleLookUps,
     wanted: &WantedPattern,
     threads: usize,
     values: &mut Values,
@@ -115,34 +114,28 @@ fn one(
     let mut found: [Option<Possible>; 2] =
         wanted.names.each_ref().map(|name| name.as_ref().map(|_| Possible::default()));
     let mut unsaid = 0;
-    let mut take = |quad: Quad<'_>| {
+    let mut take = |quad: &Quad<'_>| {
         unsaid += 1;
         if unsaid == AT_ONCE {
             progress.advance(std::mem::take(&mut unsaid))?;
         }
-        if quad.graph == Some(QUOTED_GRAPH) {
-            return Ok(());
-        }
-        // As in the RDF form of the store: objects that are ids of quoted triples are triple terms.
-        let spelt = if let Object::Term(term) = quad.object { lake.spelt(term)? } else { None };
-        let quad = Quad { object: spelt.as_deref().map_or(quad.object, Object::Term), ..quad };
         let [subjects, objects] = &mut found;
         learn(subjects, &Object::Term(quad.subject));
         learn(objects, &quad.object);
-        builder.quad(&quad)
+        builder.quad(quad)
     };
-    match way(lake, wanted, values) {
+    match way(triples, wanted, values) {
         // Many are read on other threads.
-        (Way::Constants, rows) if rows >= MANY => lake.matching_on(threads, &of(wanted, None, None), &mut take)?,
-        (Way::Constants, _) => lake.matching(&of(wanted, None, None), &mut take)?,
+        (Way::Constants, rows) if rows >= MANY => triples.matching(&of(wanted, None, None), threads, &mut take)?,
+        (Way::Constants, _) => triples.matching(&of(wanted, None, None), 1, &mut take)?,
         (Way::Subjects(known), _) => {
             for subject in &known.resources {
-                lake.matching(&of(wanted, Some(subject), None), &mut take)?;
+                triples.matching(&of(wanted, Some(subject), None), 1, &mut take)?;
             }
         }
         (Way::Objects(known), _) => {
             for object in &known.resources {
-                lake.matching(&of(wanted, None, Some(object)), &mut take)?;
+                triples.matching(&of(wanted, None, Some(object)), 1, &mut take)?;
             }
         }
     }

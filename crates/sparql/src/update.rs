@@ -17,7 +17,7 @@ use crate::answer::with_quad;
 use crate::builder::{Builder, DEFAULT_GRAPH};
 use crate::dataset::Face;
 use crate::index::TripleIndex;
-use crate::load::load_lake;
+use crate::load::load_triples;
 use crate::patterns::Wanted;
 use crate::question::{QuestionOptions, check_pattern, check_text, parser, syntax};
 use crate::run::{failure, with_timeout};
@@ -178,7 +178,7 @@ pub fn update_lake(
             0 => Builder::new(&wanted, &resources.budget)?.finish()?,
             _ => {
                 let options = OpenOptions { at: At::Version(version), survey_up_to: 0, ..opening.clone() };
-                load_lake(&GraphLake::open(location, &options)?, &wanted, resources, progress)?
+                load_triples(&GraphLake::open(location, &options)?, &wanted, resources, progress)?
             }
         };
         let (_, changes) = update.apply(graph, &resources.budget, timeout)?;

@@ -1,23 +1,23 @@
-//! `match`: finds triples by patterns in the files of a GraphLake store, or by one pattern in an RDF text.
+//! `match`: finds triples by patterns in a graph of any format.
 
+mod searched;
 mod solutions;
-mod text;
 
 use std::io::Write;
 
-use isomorph::convert::matching::{LakeMatches, Prefixes, QuadPattern, Query, Triple, Triples};
-use isomorph::convert::{Format, Registry, sound};
+use isomorph::Result;
+use isomorph::convert::Registry;
+use isomorph::convert::matching::{Matches, Prefixes, QuadPattern, Query, Triple, Triples};
 use isomorph::error::{Findings, RuleFindings};
-use isomorph::formats::graphlake::{self, GraphLake};
-use isomorph::formats::rdf;
-use isomorph::model::Source;
-use isomorph::{Error, Result};
 use serde::Serialize;
 
-use super::Answer;
+use self::searched::Source;
+use super::{Answer, without_remedy};
 use crate::args::{MatchArgs, OpenArgs};
 use crate::console::{Console, Output};
-use crate::render::{Cell, Column, Table, of};
+use crate::interrupt::Interrupt;
+use crate::progress::Bars;
+use crate::render::{Cell, Column, Table, bytes, of};
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -48,6 +48,8 @@ struct Plan<'a> {
     path: &'a str,
     pattern: &'a str,
     steps: Vec<Step>,
+    /// What must be read before the order and the numbers are known, in bytes; `None` if nothing.
+    pass_bytes: Option<u64>,
 }
 
 /// A pattern, in the order in which the patterns would be evaluated.
@@ -57,18 +59,18 @@ struct Step {
     pattern: usize,
     /// Whether the rows are per row of the previous patterns.
     per_row: bool,
-    rows: f64,
+    rows: Option<f64>,
     low: u64,
-    high: u64,
+    high: Option<u64>,
 }
 
 /// The request: what to find, and where.
 struct Asking<'a> {
     args: &'a MatchArgs,
-    matches: &'a LakeMatches<'a>,
+    matches: &'a Matches<'a>,
     text: &'a str,
     prefixes: &'a Prefixes,
-    findings: &'a Findings,
+    source: &'a Source,
 }
 
 /// Prints what matches the patterns.
@@ -77,8 +79,9 @@ struct Asking<'a> {
 /// Any error of reading, writing or printing.
 pub fn run(args: &MatchArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    // Namespaces apply to the patterns for every format, so they are not checked as flags of a format.
-    let open = OpenArgs { namespaces: Vec::new(), ..args.open.clone() };
+    // Namespaces apply to the patterns for every format, so they are not checked as flags of a format; the base applies
+    // to generated IRIs.
+    let open = OpenArgs { namespaces: Vec::new(), base_of_result: true, ..args.open.clone() };
     let (location, options) = open.place(&args.path, formats, &resources)?;
     let namespaces = args.open.namespaces.iter().cloned().collect();
     let prefixes = Prefixes::new(&namespaces);
@@ -86,58 +89,24 @@ pub fn run(args: &MatchArgs, formats: &Registry, console: &Console) -> Result<An
         [] => Query::parse(&args.pattern, args.graph.as_deref(), &prefixes)?,
         _ => Query::default(),
     };
-    if let Some(other) = args.open.from.filter(|from| ![Format::GRAPHLAKE, Format::RDF].contains(from)) {
-        return Err(Error::usage(format!("match supports graphlake and rdf, not {}", other.id())));
+    if args.nquads && query.patterns.len() > 1 {
+        return Err(isomorph::Error::usage("solutions of several patterns cannot be printed as quads").hint("--json"));
     }
-    let is_lake = options.from == Some(Format::GRAPHLAKE);
-    if !is_lake {
-        let elsewhere = |what: &str| {
-            Err(Error::unsupported(what.to_owned())
-                .at(location.to_string())
-                .hint(format!("isomorph convert {} NAME.lake, then isomorph match NAME.lake", args.path)))
-        };
-        // What flags state need not be recognised.
-        let is_rdf = options.from == Some(Format::RDF);
-        return match query.patterns.as_slice() {
-            _ if !is_rdf && !rdf::detect(&location)? => elsewhere("match supports only GraphLake stores and RDF texts"),
-            [] => elsewhere("--id requires a GraphLake store"),
-            _ if args.ids => elsewhere("--ids requires a GraphLake store"),
-            [asked] if !args.estimate => {
-                let mut options = options.get::<rdf::OpenOptions>().into_owned();
-                options.read.budget = resources.budget.clone();
-                (options.scratch, options.threads) = (Some(resources.scratch.clone()), resources.threads);
-                text::run(args, &location, &options, asked, &prefixes, console)
-            }
-            _ => elsewhere("an RDF text supports a single pattern; joins and estimates require a store"),
-        };
-    }
-    // A look-up does not need what a description needs.
-    let options = graphlake::OpenOptions {
-        survey_up_to: 0,
-        namespaces,
-        budget: resources.budget.clone(),
-        threads: resources.threads,
-        ..options.get::<graphlake::OpenOptions>().into_owned()
-    };
-    let lake = GraphLake::open(&location, &options)?;
-    let findings = lake.about().findings;
-    if !args.open.lenient {
-        sound(&findings)?;
-    }
-    console.warn(&findings);
+    let source = Source::open(args, &location, &options, &query, &resources, console)?;
+    // A temporary copy is to be removed. A store has none, so that the system's signals may end the command.
+    let bars = Bars::new(if source.is_store() { Interrupt::default() } else { Interrupt::listen()? });
     let text = if query.patterns.len() == 1 { args.pattern.join(" ") } else { args.pattern.join(" . ") };
-    let matches = LakeMatches::new(&lake, query, resources.threads)?.with_ids(args.ids);
-    let asking = Asking { args, matches: &matches, text: &text, prefixes: &prefixes, findings: &findings };
+    let searched = source.searched(args.open.base.as_deref(), &resources, &bars);
+    let matches = Matches::new(searched, query, &resources, &bars).with_ids(args.ids);
+    let asking = Asking { args, matches: &matches, text: &text, prefixes: &prefixes, source: &source };
     match matches.query().patterns.as_slice() {
         [] => asking.by_id(console),
         _ if args.estimate => asking.plan(console),
-        [_] if args.nquads => {
-            matches.lines(args.limit.map(|limit| limit.get()), &mut Output::new()).map(|()| Answer::Yes)
-        }
+        [_] if args.nquads => asking.lines(console),
         [_] if args.count => asking.counted("triple", console),
-        [_] => shown(args, Some(&text), &prefixes, &matches.triples(limit(args))?, &findings, console),
-        _ if args.nquads => {
-            Err(Error::usage("solutions of several patterns cannot be printed as quads").hint("--json"))
+        [_] => {
+            let found = matches.triples(limit(args)).map_err(without_remedy)?;
+            shown(args, Some(&text), &prefixes, &found, &source.findings(console), console)
         }
         _ if args.count => asking.counted("solution", console),
         _ => solutions::run(&asking, console),
@@ -146,10 +115,11 @@ pub fn run(args: &MatchArgs, formats: &Registry, console: &Console) -> Result<An
 
 impl Asking<'_> {
     fn by_id(&self, console: &Console) -> Result<Answer> {
-        let (mut triples, lines) = self.matches.by_ids(&self.args.id)?;
+        let (mut triples, lines) = self.matches.by_ids(&self.args.id).map_err(without_remedy)?;
+        let findings = self.source.findings(console);
         let count = triples.len() as u64;
         if self.args.count {
-            return counted(self.args, None, count, "triple", self.findings, console);
+            return counted(self.args, None, count, "triple", &findings, console);
         }
         if self.args.nquads {
             let limit = self.args.limit.map_or(usize::MAX, |limit| usize::try_from(limit.get()).unwrap_or(usize::MAX));
@@ -159,38 +129,61 @@ impl Asking<'_> {
         }
         triples.truncate(usize::try_from(limit(self.args)).unwrap_or(usize::MAX));
         let more = Some(count - triples.len() as u64);
-        shown(self.args, None, self.prefixes, &Triples { triples, more }, self.findings, console)
+        shown(self.args, None, self.prefixes, &Triples { triples, more }, &findings, console)
+    }
+
+    fn lines(&self, console: &Console) -> Result<Answer> {
+        let limit = self.args.limit.map(|limit| limit.get());
+        self.matches.lines(limit, &mut Output::new()).map_err(without_remedy)?;
+        self.source.findings(console);
+        Ok(Answer::Yes)
     }
 
     fn counted(&self, what: &str, console: &Console) -> Result<Answer> {
-        counted(self.args, Some(self.text), self.matches.count()?, what, self.findings, console)
+        let count = self.matches.count().map_err(without_remedy)?;
+        counted(self.args, Some(self.text), count, what, &self.source.findings(console), console)
     }
 
     /// Prints the order in which the patterns would be evaluated, and the estimates, without reading any triple.
     fn plan(&self, console: &Console) -> Result<Answer> {
         let plan = self.matches.plan()?;
+        let pass_bytes = self.source.pass_bytes();
         let mut screen = console.screen();
         let mut table = Table::new([Column::stage(), Column::text(1), Column::number(), Column::text(0)]);
         let mut steps = Vec::new();
         for (at, step) in plan.iter().enumerate() {
             let estimate = step.estimate;
             let text = self.matches.query().patterns.get(step.pattern).map(QuadPattern::text).unwrap_or_default();
-            let mut bounds = match estimate.is_exact() {
-                true => "exactly".to_owned(),
-                false => format!("{} to {}", estimate.low, estimate.high),
+            let mut bounds = match estimate {
+                None => "unknown before the pass".to_owned(),
+                Some(estimate) if estimate.is_exact() => "exactly".to_owned(),
+                Some(estimate) => format!("{} to {}", estimate.low, estimate.high),
             };
             if step.per_row {
                 bounds.push_str(" per row of the patterns above");
             }
-            let rows = format!("{:.0}", estimate.rows.ceil());
-            let word = if at == 0 { "match" } else { "then" };
+            let rows = estimate.map(|estimate| format!("{:.0}", estimate.rows.ceil())).unwrap_or_default();
+            let word = match at {
+                0 => "match",
+                _ if estimate.is_some() => "then",
+                _ => "and",
+            };
             table.row([word, text, rows.as_str(), bounds.as_str()].map(Cell::from));
-            let (pattern, per_row) = (step.pattern, step.per_row);
-            steps.push(Step { pattern, per_row, rows: estimate.rows, low: estimate.low, high: estimate.high });
+            steps.push(Step {
+                pattern: step.pattern,
+                per_row: step.per_row,
+                rows: estimate.map(|estimate| estimate.rows),
+                low: estimate.map_or(0, |estimate| estimate.low),
+                high: estimate.map(|estimate| estimate.high),
+            });
         }
         screen.table(&table);
+        if let Some(pass) = pass_bytes {
+            let copied = if plan.len() > 1 { ", and a sorted temporary copy of the triples that fit" } else { "" };
+            screen.line("reads", &format!("all of {}{copied}", bytes(pass)));
+        }
         console.show(&screen)?;
-        console.document(&Plan { path: &self.args.path, pattern: self.text, steps })?;
+        console.document(&Plan { path: &self.args.path, pattern: self.text, steps, pass_bytes })?;
         Ok(Answer::Yes)
     }
 }

@@ -6,7 +6,7 @@ use isomorph::error::RuleFindings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Answer, Asking};
+use super::{Answer, Asking, without_remedy};
 use crate::console::Console;
 use crate::render::{Cell, Column, Table};
 
@@ -29,9 +29,11 @@ struct Document<'a> {
 /// Prints the first solutions.
 ///
 /// # Errors
-/// Returns an error if the store cannot be read, or standard output cannot be written.
+/// Returns an error if the graph cannot be read, or standard output cannot be written.
 pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
-    let Solutions { variables: names, rows: found, ids, all } = asking.matches.solutions(super::limit(asking.args))?;
+    let Solutions { variables: names, rows: found, ids, all } =
+        asking.matches.solutions(super::limit(asking.args)).map_err(without_remedy)?;
+    let findings = asking.source.findings(console);
     let more = Some(0).filter(|_| all);
     let (count, rest) = super::extent(found.len() as u64, more, "solution", true);
     let mut screen = console.screen();
@@ -57,7 +59,7 @@ pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
         found.into_iter().map(|row| names.iter().cloned().zip(row.into_iter().map(Value::from)).collect()).collect();
     let path = &asking.args.path;
     let ids = asking.args.ids.then_some(ids);
-    let (pattern, findings) = (asking.text, asking.findings.documents());
+    let (pattern, findings) = (asking.text, findings.documents());
     console.document(&Document { path, pattern, variables: &names, solutions: &solutions, ids, more, findings })?;
     Ok(Answer::Yes)
 }

@@ -8,11 +8,11 @@ use isomorph::formats::graphlake::{self, GraphLake};
 use isomorph::formats::rdf::{self, Text};
 use isomorph::model::Source;
 use isomorph::storage::Resources;
-use isomorph::{Error, Kind, Result};
-use isomorph_sparql::{Question, TripleIndex, load, load_lake, load_text};
+use isomorph::{Error, Result};
+use isomorph_sparql::{Question, TripleIndex, load, load_text, load_triples};
 
 use crate::args::{OpenArgs, SparqlArgs};
-use crate::commands::open_at;
+use crate::commands::{open_at, without_remedy};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -83,7 +83,7 @@ pub fn graph(
             };
             let lake = GraphLake::open(&location, &options)?;
             warn(&lake.about().findings, args.open.lenient, console)?;
-            load_lake(&lake, &wanted.into(), resources, &bars)
+            load_triples(&lake, &wanted.into(), resources, &bars)
         }
         _ => {
             let opened = open_at(&location, &options, console)?;
@@ -99,12 +99,4 @@ fn warn(findings: &Findings, lenient: bool, console: &Console) -> Result<()> {
     }
     console.warn(findings);
     Ok(())
-}
-
-/// A graph that cannot be represented as triples without loss: that is not the user's mistake here.
-fn without_remedy(error: Error) -> Error {
-    match error.kind() {
-        Kind::WouldLose => error.hint("isomorph convert PATH NAME.nq --lossy, then query NAME.nq"),
-        _ => error,
-    }
 }

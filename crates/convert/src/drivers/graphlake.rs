@@ -29,7 +29,8 @@ fn opening(options: &OpenOptions) -> Opening {
     own
 }
 
-fn lake(native: &dyn Source) -> Option<&isomorph_graphlake::GraphLake> {
+/// The store that a source is.
+pub(crate) fn lake(native: &dyn Source) -> Option<&isomorph_graphlake::GraphLake> {
     native.as_any().and_then(|native| native.downcast_ref::<isomorph_graphlake::GraphLake>())
 }
 

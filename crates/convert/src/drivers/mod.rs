@@ -23,6 +23,7 @@ use isomorph_tables::Encoding;
 
 use crate::driver::Format;
 
+pub(crate) use graphlake::lake;
 pub use rdf::RdfOptions;
 
 /// In detection order.

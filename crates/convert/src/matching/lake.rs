@@ -12,45 +12,34 @@ use isomorph_model::faces::{Object, Quad};
 use super::pattern::{QuadPattern, Query};
 use super::solutions::{self, Solutions};
 use super::triple::{Triple, Triples, push_line};
+use crate::progress::Progress;
 
 /// Lines of N-Quads that are passed on at once, in bytes.
 const PIECE: usize = 512 << 10;
 
-/// Patterns that are matched in a store. Quoted triples are matched and returned as triple terms, however the store
-/// represents them.
-#[derive(Clone)]
-pub struct LakeMatches<'l> {
+/// Patterns that are matched in a store.
+pub(super) struct LakeMatches<'l> {
     pub(super) lake: &'l GraphLake,
     pub(super) query: Query,
-    threads: usize,
     pub(super) ids: bool,
-}
-
-impl std::fmt::Debug for LakeMatches<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LakeMatches").field("query", &self.query).finish_non_exhaustive()
-    }
+    /// Asked from time to time whether the work should go on.
+    pub(super) progress: &'l dyn Progress,
 }
 
 impl<'l> LakeMatches<'l> {
-    /// Prepares to match `query` in `lake` on this number of threads.
+    /// Prepares to match `query` in `lake`.
     ///
     /// # Errors
     /// If the store has two names for a quoted triple, or cannot be read.
-    pub fn new(lake: &'l GraphLake, mut query: Query, threads: usize) -> Result<Self> {
+    pub fn new(lake: &'l GraphLake, mut query: Query, progress: &'l dyn Progress) -> Result<Self> {
         query.patterns.iter_mut().try_for_each(|pattern| pattern.store(|term| lake.stored(term)))?;
-        Ok(LakeMatches { lake, query, threads, ids: false })
+        Ok(LakeMatches { lake, query, ids: false, progress })
     }
 
     /// The same with the ids of triples, as the store has them.
     pub fn with_ids(mut self, ids: bool) -> Self {
         self.ids = ids;
         self
-    }
-
-    /// The patterns.
-    pub fn query(&self) -> &Query {
-        &self.query
     }
 
     /// The pattern, if there is only one.
@@ -90,12 +79,13 @@ impl<'l> LakeMatches<'l> {
     ///
     /// # Errors
     /// Returns [`isomorph_error::Kind::Usage`] for several patterns; and errors of reading the store and of `take`.
-    pub fn each(&self, take: &mut dyn FnMut(&Quad<'_>, Option<TripleId>) -> Result<bool>) -> Result<()> {
+    fn each(&self, take: &mut dyn FnMut(&Quad<'_>, Option<TripleId>) -> Result<bool>) -> Result<()> {
         let asked = self.one()?;
         let pattern = asked.pattern();
         let solutions = Found::new(self.lake, &asked.question(), Arc::new(Bindings::unit()))?;
         let mut solutions = solutions.with_small_batches();
         while let Some(found) = solutions.next_batch()? {
+            self.progress.advance(0)?;
             for row in 0..found.rows.len() {
                 if self.meant(asked, &found.quad(row, &pattern), &mut *take)? == Some(false) {
                     return Ok(());
@@ -111,22 +101,27 @@ impl<'l> LakeMatches<'l> {
         (estimate.is_exact() && self.query.is_free()).then_some(estimate.high)
     }
 
-    /// Counts the matches of the one pattern, or the solutions of several, on all threads.
+    /// Counts the matches of the one pattern, or the solutions of several, on this number of threads.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn count(&self) -> Result<u64> {
+    pub fn count(&self, threads: usize) -> Result<u64> {
         let [asked] = self.query.patterns.as_slice() else {
             let (patterns, variables) = self.query.joined();
-            return Join::new(self.lake, &patterns, variables)?.count(self.threads);
+            let mut count = 0;
+            Join::new(self.lake, &patterns, variables)?.each(threads, &mut |found| {
+                count += found.rows() as u64;
+                self.progress.advance(0)
+            })?;
+            return Ok(count);
         };
         if let Some(known) = self.known(asked) {
             return Ok(known);
         }
         if self.query.is_free() {
-            return self.lake.ask_count(&asked.question(), Arc::new(Bindings::unit()), self.threads);
+            return self.lake.ask_count(&asked.question(), Arc::new(Bindings::unit()), threads);
         }
-        self.lake.matching_count(self.threads, &asked.pattern(), |quad| asked.agrees(quad))
+        self.lake.matching_count(threads, &asked.pattern(), |quad| asked.agrees(quad))
     }
 
     /// The first `limit` matches of the one pattern. Further matches are not searched for; their number is returned if
@@ -196,12 +191,12 @@ impl<'l> LakeMatches<'l> {
         Ok((found, lines))
     }
 
-    /// Writes the matches of the one pattern as lines of N-Quads: the first `limit`, or all. Without a limit, the
-    /// reading threads also format the lines.
+    /// Writes the matches of the one pattern as lines of N-Quads: the first `limit`, or all. Without a limit, `threads`
+    /// read and format the lines.
     ///
     /// # Errors
     /// As [`LakeMatches::each`]; also if `out` cannot be written.
-    pub fn lines(&self, limit: Option<u64>, out: &mut dyn Write) -> Result<()> {
+    pub fn lines(&self, limit: Option<u64>, threads: usize, out: &mut dyn Write) -> Result<()> {
         let asked = self.one()?;
         match limit {
             Some(limit) => {
@@ -230,8 +225,11 @@ impl<'l> LakeMatches<'l> {
                     if lines.is_empty() { Ok(()) } else { give(lines) }
                 };
                 let (question, bindings) = (asked.question(), Arc::new(Bindings::unit()));
-                let mut write = |lines: String| Ok(out.write_all(lines.as_bytes())?);
-                self.lake.ask_as(&question, bindings, self.threads, worded, &mut write)?;
+                let mut write = |lines: String| {
+                    self.progress.advance(0)?;
+                    Ok(out.write_all(lines.as_bytes())?)
+                };
+                self.lake.ask_as(&question, bindings, threads, worded, &mut write)?;
             }
         }
         Ok(out.flush()?)

@@ -1,7 +1,7 @@
 //! Patterns as users type them: `ex:alice ?p _`, `<urn:s> a "text"@en`; several patterns can share variables.
 
 use isomorph_error::{Error, Result};
-use isomorph_graphlake::{GraphNode, Graphs, InGraph, JoinPattern, Node, Pattern, Question};
+use isomorph_graphlake::{GraphNode, Graphs, InGraph, JoinPattern, Node, Pattern, Question, TripleId};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_model::term::ntriples;
 
@@ -160,6 +160,18 @@ impl QuadPattern {
         &self.text
     }
 
+    /// Whether it names quoted triples by their ids, or has one as the subject, which a store represents by its id.
+    pub(super) fn has_ids(&self) -> bool {
+        self.parts.iter().enumerate().any(is_id)
+    }
+
+    /// The same with a variable of its own for each id of a quoted triple: it matches more.
+    pub(super) fn without_ids(&self) -> Self {
+        let parts = self.parts.iter().enumerate();
+        let parts = parts.map(|part| if is_id(part) { Part::Free(None) } else { part.1.clone() }).collect();
+        QuadPattern { text: self.text.clone(), parts, default: self.default }
+    }
+
     /// Replaces triple terms by the terms that a store uses for them.
     ///
     /// # Errors
@@ -248,6 +260,15 @@ impl QuadPattern {
             };
             (one + 1..4).all(same)
         })
+    }
+}
+
+/// Whether a part of a pattern is the id of a quoted triple, or stands for one.
+fn is_id((at, part): (usize, &Part)) -> bool {
+    match part {
+        Part::Resource(term) if term.starts_with("<<(") => at == 0,
+        Part::Resource(term) => term.parse::<TripleId>().is_ok(),
+        Part::Free(_) | Part::Literal { .. } => false,
     }
 }
 

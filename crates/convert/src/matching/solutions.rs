@@ -1,13 +1,10 @@
 //! Solutions: the values of the variables of patterns.
 
-use isomorph_error::{Error, Kind, Result};
-use isomorph_graphlake::{Bindings, GraphLake, Join, JoinPattern, Node, TripleId};
-use isomorph_model::Source;
-use isomorph_model::faces::{Object, Quad};
-use isomorph_rdf::RdfText;
+use isomorph_error::Result;
+use isomorph_graphlake::{Bindings, Join, JoinPattern, Node, TripleId};
+use isomorph_model::faces::Object;
 
 use super::lake::LakeMatches;
-use super::pattern::Query;
 use super::triple::text;
 
 /// The first solutions of patterns.
@@ -23,24 +20,7 @@ pub struct Solutions {
     pub all: bool,
 }
 
-/// The first `limit` solutions in a graph of triples: several patterns in a GraphLake store, one in an RDF text, which
-/// is read from the beginning. Reading ends after the last solution.
-///
-/// # Errors
-/// Returns [`Kind::Unsupported`] for graphs of other formats, and for several patterns in a text; and errors of
-/// reading.
-pub fn solutions(native: &dyn Source, query: Query, limit: u64, threads: usize) -> Result<Solutions> {
-    let any = native.as_any();
-    if let Some(lake) = any.and_then(|any| any.downcast_ref::<GraphLake>()) {
-        return LakeMatches::new(lake, query, threads)?.solutions(limit);
-    }
-    match any.and_then(|any| any.downcast_ref::<RdfText>()) {
-        Some(text) => of_text(text, query, limit),
-        None => Err(Error::unsupported("patterns can only be matched in GraphLake stores and RDF texts")),
-    }
-}
-
-/// The first solutions in a store.
+/// The first `limit` solutions in a store.
 pub(super) fn of_lake(matches: &LakeMatches<'_>, limit: u64) -> Result<Solutions> {
     let (patterns, variables) = matches.query.joined();
     let mut join = Join::new(matches.lake, &patterns, variables)?.with_small_batches();
@@ -54,6 +34,7 @@ pub(super) fn of_lake(matches: &LakeMatches<'_>, limit: u64) -> Result<Solutions
             solved.all = true;
             break;
         };
+        matches.progress.advance(0)?;
         for row in 0..batch.rows().min(limit - solved.rows.len()) {
             let cell = |variable: usize| -> Result<String> {
                 Ok(match term(&batch, &columns, variable, row) {
@@ -71,31 +52,6 @@ pub(super) fn of_lake(matches: &LakeMatches<'_>, limit: u64) -> Result<Solutions
                 solved.ids.push(ids.collect());
             }
         }
-    }
-    Ok(solved)
-}
-
-/// The first solutions of one pattern in a text.
-fn of_text(source: &RdfText, query: Query, limit: u64) -> Result<Solutions> {
-    let [pattern] = query.patterns.as_slice() else {
-        return Err(Error::unsupported("only one pattern can be matched in a text; joins need a store"));
-    };
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut solved = Solutions { variables: query.variables.clone(), ..Solutions::default() };
-    let read = source.quads(&mut |quad: Quad<'_>| {
-        if !pattern.fits(&quad) {
-            return Ok(());
-        }
-        if solved.rows.len() >= limit {
-            return Err(Error::new(Kind::Cancelled, "the limit of solutions is reached"));
-        }
-        solved.rows.push(query.variables.iter().map(|name| pattern.value(name, &quad).unwrap_or_default()).collect());
-        Ok(())
-    });
-    match read {
-        Ok(()) => solved.all = true,
-        Err(error) if error.kind() == Kind::Cancelled && solved.rows.len() >= limit => {}
-        Err(error) => return Err(error),
     }
     Ok(solved)
 }

@@ -1,4 +1,4 @@
-//! Random quads in stores with a history, and random patterns: the result equals that of a naive evaluation.
+//! Random quads in stores with a history and in texts, and random patterns: the result equals that of a naive evaluation.
 //!
 //! `MATCH_CASES` runs more than 240 cases, `MATCH_SEED` generates other quads and patterns.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
@@ -6,12 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 
-use isomorph_convert::matching::{LakeMatches, Prefixes, Query};
-use isomorph_convert::{LakeStream, LakeText, change_lake};
+use isomorph_convert::matching::{Matches, Prefixes, Query, Searched};
+use isomorph_convert::{LakeStream, LakeText, Silent, change_lake};
 use isomorph_graphlake::{At, CompactMode, GraphLake, Lake, OpenOptions, TripleId, WriteOptions};
-use isomorph_model::faces::Object;
+use isomorph_model::faces::{Object, Triples};
 use isomorph_model::term::{Part, ntriples, parts};
-use isomorph_storage::{Budget, Location};
+use isomorph_rdf::{RdfText, ReadOptions, Statements, Syntax, Text};
+use isomorph_storage::{Budget, Location, Resources, Scratch};
 
 /// Questions for one store.
 const OF_STORE: u64 = 40;
@@ -195,12 +196,18 @@ fn is_first<T: Ord + Clone>(some: &[T], all: &[T], limit: usize) -> bool {
 }
 
 /// Matches the patterns in every way, and compares the results.
-fn ask(lake: &GraphLake, set: &Set, patterns: &[Vec<String>], limit: usize, threads: usize) -> usize {
+fn ask<'g>(
+    searched: &dyn Fn() -> Searched<'g>,
+    set: &Set,
+    patterns: &[Vec<String>],
+    limit: usize,
+    resources: &'g Resources,
+) -> usize {
     let texts: Vec<String> = patterns.iter().map(|words| words.join(" ")).collect();
     let prefixes = Prefixes::new(&BTreeMap::new());
     let query = Query::parse(&texts, None, &prefixes).unwrap();
-    let limited = LakeMatches::new(lake, query, threads).unwrap();
-    let with_ids = limited.clone().with_ids(true);
+    let limited = Matches::new(searched(), query.clone(), resources, &Silent);
+    let with_ids = Matches::new(searched(), query, resources, &Silent).with_ids(true);
     let solutions = naive(patterns, set);
     let total = solutions.len();
     if patterns.len() == 1 {
@@ -231,6 +238,7 @@ fn ask(lake: &GraphLake, set: &Set, patterns: &[Vec<String>], limit: usize, thre
         }
         return total;
     }
+    assert_eq!(limited.plan().unwrap().len(), patterns.len());
     let row = |env: &Env| -> Vec<String> {
         limited.query().variables.iter().map(|name| env[&format!("?{name}")].clone()).collect()
     };
@@ -251,6 +259,12 @@ fn patterns_and_joins_find_what_a_naive_evaluation_finds() {
     let setting = |name: &str, otherwise: u64| std::env::var(name).map_or(otherwise, |text| text.parse().unwrap());
     let (cases, seed) = (setting("MATCH_CASES", 240), setting("MATCH_SEED", 0));
     let (mut answered, mut asked) = (0, 0);
+    let scratch = tempfile::tempdir().unwrap();
+    let with_threads = |threads| {
+        let scratch = Scratch::new(Some(scratch.path())).unwrap();
+        Resources { threads, budget: Budget::of_this_machine(), scratch }
+    };
+    let resources = [1, 2].map(with_threads);
     for number in 0..cases.div_ceil(OF_STORE) {
         let mut numbers = Numbers(seed.wrapping_mul(1 << 32).wrapping_add(number));
         let home = tempfile::tempdir().unwrap();
@@ -265,10 +279,27 @@ fn patterns_and_joins_find_what_a_naive_evaluation_finds() {
             let at = numbers.below(lakes.len());
             let patterns: Vec<Vec<String>> = (0..1 + numbers.below(5) / 2).map(|_| pattern(&mut numbers)).collect();
             let limit = 1 + numbers.of(&[0, 1, 2, 7, 5000]);
-            let threads = 1 + numbers.below(2);
-            answered += usize::from(ask(&lakes[at], &versions[at].1, &patterns, limit, threads) > 0);
+            let resources = &resources[numbers.below(2)];
+            let (lake, set) = (&lakes[at], &versions[at].1);
+            let count = ask(&|| Searched::Store(lake), set, &patterns, limit, resources);
+            answered += usize::from(count > 0);
             asked += 1;
+            if asked % 4 > 0 {
+                continue;
+            }
+            // The same in a text, with each statement once or several times, and the duplicates known or not.
+            let text = home.path().join("text.nq");
+            let repeated = |quad: &Texts| line(quad).repeat(1 + quad[2].len() % 2);
+            std::fs::write(&text, set.iter().rev().map(repeated).collect::<String>()).unwrap();
+            let text = Location::from_path(&text);
+            let statements = Statements::new(Text::open(&text, Some(Syntax::NQuads)).unwrap(), ReadOptions::default());
+            let known = RdfText::open(&text, &isomorph_rdf::OpenOptions::default()).unwrap();
+            for triples in [&statements as &dyn Triples, &known] {
+                assert_eq!(ask(&|| Searched::Read(Box::new(triples)), set, &patterns, limit, resources), count);
+            }
         }
     }
+    // Copies of texts are removed.
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
     assert!(answered * 3 > asked, "{answered} of {asked} questions have answers");
 }

@@ -13,9 +13,9 @@ use arrow_array::{
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use common::{graphs, others};
 use isomorph_convert::{
-    ConvertOptions, Format, LakeEdit, OpenOptions, Opened, Plan, SidecarUse, Silent, convert, edit_lake,
+    ConvertOptions, Format, LakeEdit, OpenOptions, Opened, Plan, SidecarUse, Silent, TypedOptions, convert, edit_lake,
 };
-use isomorph_dataset::{Dataset, TableStatistics};
+use isomorph_dataset::{Dataset, TableKind, TableStatistics};
 use isomorph_graphlake::Lake;
 use isomorph_storage::{Budget, Location, Resources};
 use isomorph_tables::{Encoding, TableWriter, WriteOptions};
@@ -167,6 +167,32 @@ fn copies_and_deletions_in_a_store_are_not_counted_as_rows() {
     };
     let edges = dataset.tables().iter().find(|table| table.name().contains("_to_")).unwrap().name();
     assert_eq!(rows(edges), 100 - 30 + 10 + 20);
+}
+
+#[test]
+fn the_rows_of_types_that_a_survey_finds_are_exact() {
+    let home = tempfile::tempdir().unwrap();
+    let mut all: Vec<_> = ["social.parq", "social.lake", "social.nq"].map(|name| home.path().join(name)).into();
+    all.iter().for_each(|at| converted(&social(), at));
+    all.push(changed_lake(home.path()));
+    let repeated = home.path().join("repeated.nt");
+    let lines = |of: usize| {
+        format!("<http://e/{of}> <http://e/knows> <http://e/1> .\n<http://e/{of}> <http://e/n> \"{of}\" .\n")
+    };
+    std::fs::write(&repeated, (0..9).map(|of| lines(of % 4)).collect::<String>()).unwrap();
+    all.push(repeated);
+    all.push(isomorph_fixtures::fixture("deepgnn/hetero/bin_json_p1"));
+    for at in all {
+        let options = OpenOptions { sidecar: SidecarUse::Ignore, unsound: true, ..OpenOptions::default() };
+        let opened = Opened::open(&Location::from_path(&at), &options).unwrap();
+        let typed = opened.typed(&TypedOptions::default(), &resources(), &Silent).unwrap();
+        let (mut tally, dataset) = (Tally::strict(), Dataset::new(typed, resources()));
+        tally.check(&at.display().to_string(), &dataset);
+        let is_counted = |kind: TableKind| matches!(kind, TableKind::Nodes(_) | TableKind::Edges(_));
+        let tables = dataset.tables().iter().filter(|table| is_counted(table.kind())).count();
+        // Each table is asked before and after it is read.
+        assert_eq!(tally.exact.get("rows"), Some(&(2 * tables)), "{}", at.display());
+    }
 }
 
 #[test]

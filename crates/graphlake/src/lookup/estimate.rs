@@ -1,6 +1,6 @@
 //! Estimates the number of triples that a question finds from what is known of the files, without reading.
 
-use isomorph_model::faces::Object;
+use isomorph_model::faces::{Estimate, Object};
 
 use super::catalog::{Known, PredicateFiles, Predicates};
 use super::keys::Wanted;
@@ -11,35 +11,6 @@ use crate::snapshot::{DataFile, NamedGraph};
 
 /// The shortest record, in bytes.
 const SHORTEST: u64 = 17;
-
-/// A number of solutions: in total, if all positions of a question are known or variables; for each row of the
-/// bindings, on average, if some are columns.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
-    /// The likely number.
-    pub rows: f64,
-    /// A lower bound, provided that files that state `sort_order: codepoint` match their metadata.
-    pub low: u64,
-    /// An upper bound.
-    pub high: u64,
-}
-
-impl Estimate {
-    /// Whether the number is exact.
-    pub fn is_exact(&self) -> bool {
-        self.low == self.high
-    }
-
-    const NONE: Estimate = Estimate { rows: 0.0, low: 0, high: 0 };
-
-    fn plus(self, other: Estimate) -> Estimate {
-        Estimate {
-            rows: self.rows + other.rows,
-            low: self.low.saturating_add(other.low),
-            high: self.high.saturating_add(other.high),
-        }
-    }
-}
 
 /// What is known of the key that is looked up.
 #[derive(Clone, Copy)]

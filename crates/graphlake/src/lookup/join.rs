@@ -4,10 +4,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
-use isomorph_model::faces::Object;
+use isomorph_model::faces::{Estimate, Object};
 use isomorph_storage::parallel;
 
-use super::estimate::Estimate;
 use super::parallel::{ahead, count};
 use super::question::{Graphs, Place, Question};
 use super::solutions::{Found, Solutions};

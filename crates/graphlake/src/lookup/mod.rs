@@ -16,15 +16,15 @@ mod question;
 mod snapshot_diff;
 mod solutions;
 mod terms;
+mod triples;
 
 pub(crate) use batch::{Asked, Relation};
 pub(crate) use catalog::Catalog;
-pub use estimate::Estimate;
+pub use isomorph_model::faces::{Estimate, InGraph, Pattern};
 pub use join::{GraphNode, Join, JoinPattern, JoinStep, Node};
 pub(crate) use keys::Wanted;
 pub(crate) use neighbors::neighbors;
 pub(crate) use parallel::each_in_order;
-pub use pattern::{InGraph, Pattern};
 pub use question::{Graphs, Place, Question};
 pub use snapshot_diff::Apart;
 pub(crate) use snapshot_diff::Narrowed;

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use isomorph_error::{Result, index};
-use isomorph_model::faces::{Object, Quad};
+use isomorph_model::faces::{InGraph, Object, Pattern, Quad};
 use isomorph_storage::parallel::{self, Ahead};
 use isomorph_storage::{Budget, Reservation};
 
-use super::pattern::{InGraph, Pattern};
 use super::question::Question;
 use super::solutions::{Found, LEAST, Solutions, TEXT};
 use super::terms::Bindings;

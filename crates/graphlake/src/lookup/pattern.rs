@@ -1,7 +1,7 @@
 //! Patterns, and the triples that match them.
 
 use isomorph_error::Result;
-use isomorph_model::faces::{Object, Quad};
+use isomorph_model::faces::{InGraph, Object, Pattern, Quad};
 
 use super::catalog::{Catalog, PredicateFiles};
 use super::keys::Wanted;
@@ -16,44 +16,17 @@ use crate::triple::Triple;
 /// Bytes that are read at once by a caller that divides large files.
 const STRETCH: u64 = 8 << 20;
 
-/// The graphs to search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum InGraph<'a> {
-    /// All of them, each separately.
-    #[default]
-    Any,
-    /// The default graph.
-    Default,
-    /// A named graph.
-    Named(&'a str),
+fn has_graph(pattern: &Pattern<'_>, graph: &NamedGraph) -> bool {
+    match pattern.graph {
+        InGraph::Any => true,
+        InGraph::Default => term::graph_name(&graph.name).is_none(),
+        InGraph::Named(name) => term::graph_name(&graph.name) == Some(name),
+    }
 }
 
-/// What is known of the wanted quads; `None` matches anything. Terms are texts as a store has them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pattern<'a> {
-    /// IRI, or blank node.
-    pub subject: Option<&'a str>,
-    /// IRI.
-    pub predicate: Option<&'a str>,
-    /// IRI, blank node or literal.
-    pub object: Option<Object<'a>>,
-    /// The graphs.
-    pub graph: InGraph<'a>,
-}
-
-impl Pattern<'_> {
-    fn has_graph(&self, graph: &NamedGraph) -> bool {
-        match self.graph {
-            InGraph::Any => true,
-            InGraph::Default => term::graph_name(&graph.name).is_none(),
-            InGraph::Named(name) => term::graph_name(&graph.name) == Some(name),
-        }
-    }
-
-    /// The order in which the wanted triples are adjacent.
-    fn order(&self) -> Order {
-        if self.subject.is_none() && self.object.is_some() { Order::Object } else { Order::Subject }
-    }
+/// The order in which the wanted triples are adjacent.
+fn order(pattern: &Pattern<'_>) -> Order {
+    if pattern.subject.is_none() && pattern.object.is_some() { Order::Object } else { Order::Subject }
 }
 
 impl GraphLake {
@@ -88,7 +61,7 @@ impl GraphLake {
     /// # Errors
     /// Returns an error if a term of the pattern cannot be parsed.
     pub(super) fn matches(&self, pattern: &Pattern<'_>) -> Result<Matches<'_>> {
-        let order = pattern.order();
+        let order = order(pattern);
         let object = pattern.object.map(|object| wanted(&object));
         let key = match order {
             Order::Subject => pattern.subject,
@@ -100,7 +73,7 @@ impl GraphLake {
         };
         let mut units = Vec::new();
         let graphs = self.snapshot.graphs.iter().zip(&self.catalog().graphs);
-        for (graph, predicates) in graphs.filter(|(graph, _)| pattern.has_graph(graph)) {
+        for (graph, predicates) in graphs.filter(|(graph, _)| has_graph(pattern, graph)) {
             let found = match pattern.predicate {
                 Some(predicate) => predicates.get(predicate).map(std::slice::from_ref).unwrap_or_default(),
                 None => &predicates.all,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
-use isomorph_model::faces::Object;
+use isomorph_model::faces::{InGraph, Object, Pattern};
 use isomorph_storage::Reservation;
 
 use super::keys::{Keys, Wanted};
-use super::pattern::{InGraph, Pattern, wanted};
+use super::pattern::wanted;
 use super::terms::{Bindings, Terms};
 use crate::read::{GraphLake, Order};
 use crate::snapshot::NamedGraph;

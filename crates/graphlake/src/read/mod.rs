@@ -13,6 +13,7 @@ mod survey;
 
 pub(crate) use batches::Collector;
 pub use open::{GraphLake, detect};
+pub use quoted::each_id;
 pub use scan::Section;
 
 /// The order in which the triples of a predicate are read: there are files for both.

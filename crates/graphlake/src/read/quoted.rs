@@ -116,6 +116,19 @@ pub(crate) fn ids(
     Ok([subject, object])
 }
 
+/// Passes the ids of the triples that a quad quotes to `take`, and returns the id of its own triple.
+///
+/// # Errors
+/// As for triple terms of [`crate::LakeWriter::push`]; also errors of `take`.
+pub fn each_id(quad: &Quad<'_>, take: &mut dyn FnMut(TripleId) -> Result<()>) -> Result<TripleId> {
+    let (mut line, mut inner) = (String::new(), String::new());
+    let [subject, object] = ids(quad, &mut line, &mut |quoted| {
+        take(TripleId::with(&mut inner, quoted.subject, quoted.predicate, &quoted.object))
+    })?;
+    let object = object.as_deref().map_or(quad.object, Object::Term);
+    Ok(TripleId::with(&mut line, subject.as_deref().unwrap_or(quad.subject), quad.predicate, &object))
+}
+
 /// The same for one term.
 fn id(
     term: &str,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use isomorph_error::{Error, Findings, Result};
+use isomorph_model::faces::Triples;
 use isomorph_model::statistics::{Known, Statistics};
 use isomorph_model::{About, Cost, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
 
@@ -99,6 +100,10 @@ impl Source for GraphLake {
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn triples(&self) -> Option<&dyn Triples> {
         Some(self)
     }
 

@@ -3,13 +3,14 @@
 mod batches;
 mod distinct;
 mod parts;
+mod triples;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::quality::RandomState;
 use isomorph_error::{Findings, Result};
-use isomorph_model::faces::{Object, Quad, description};
+use isomorph_model::faces::{Object, Quad, Triples, description};
 use isomorph_model::{About, Batch, EdgeOrder, Graph, Part, Request, Source, Tables, part};
 use isomorph_storage::parallel::Pulled;
 use isomorph_storage::{Location, Scratch};
@@ -18,6 +19,7 @@ pub use self::batches::Collectors;
 use self::batches::Wanted;
 use self::distinct::{Distinct, Gather, UNKNOWN};
 use self::parts::{Again, Numbered};
+pub use self::triples::Statements;
 use crate::{Packing, Piece, ReadOptions, Reading, Syntax, Text};
 
 /// Batches of a text that may wait for their consumer.
@@ -305,6 +307,10 @@ impl Source for RdfText {
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn triples(&self) -> Option<&dyn Triples> {
         Some(self)
     }
 

@@ -7,7 +7,7 @@ use isomorph::Location;
 use isomorph::convert::{LakeLoad, Silent, load_lake as load_text_into};
 use isomorph::formats::graphlake::{GraphLake, Lake, OpenOptions, WriteOptions};
 use isomorph::storage::{Budget, Resources};
-use isomorph_sparql::{Question, QuestionOptions, Update, Wanted, load_lake, update_lake};
+use isomorph_sparql::{Question, QuestionOptions, Update, Wanted, load_triples, update_lake};
 
 use crate::common::{ask, index, parse, texts};
 use crate::oracle::{self, Random};
@@ -39,7 +39,7 @@ impl Store {
     }
 
     fn ask(&self, question: &Question, wanted: Wanted) -> Vec<String> {
-        let graph = load_lake(&self.open(), &Arc::new(wanted), &self.resources, &Silent).unwrap();
+        let graph = load_triples(&self.open(), &Arc::new(wanted), &self.resources, &Silent).unwrap();
         texts(&ask(question, &graph).unwrap())
     }
 
@@ -223,7 +223,7 @@ fn patterns_of_one_group_are_looked_up_for_the_values_of_others() {
         ("SELECT ?n { <urn:n77> <urn:knows> ?f OPTIONAL { ?f <urn:name> ?n } }", 1_010),
     ] {
         let question = parse(query);
-        let graph = load_lake(&store.open(), &Arc::new(question.wanted()), &store.resources, &Silent).unwrap();
+        let graph = load_triples(&store.open(), &Arc::new(question.wanted()), &store.resources, &Silent).unwrap();
         assert!(graph.len() <= most, "{query}: {} quads", graph.len());
         let found = texts(&ask(&question, &graph).unwrap());
         assert_eq!(found, texts(&ask(&question, &index(&nquads, Wanted::all())).unwrap()), "{query}");

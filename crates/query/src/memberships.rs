@@ -9,7 +9,7 @@ use datafusion::common::{DFSchema, Result, plan_err};
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlanBuilder, Operator, Subquery};
 
-use crate::exact::zero;
+use crate::exact::alike;
 
 /// A condition whose comparisons with subqueries are what SQL says. It is below an odd number of `not` if `is_negated`, and alone, or joined with others by `and`, if
 /// `is_alone`.
@@ -41,7 +41,7 @@ fn maybe_equal(value: Expr, subquery: Subquery, schema: &DFSchema) -> Result<Sub
     let Subquery { subquery, mut outer_ref_columns, spans } = subquery;
     let inner = subquery.schema();
     let Some(column) = inner.columns().into_iter().next() else { return plan_err!("a subquery without columns") };
-    let outer = zero(value, schema).transform_up(|part| match part {
+    let outer = alike(value, schema).transform_up(|part| match part {
         Expr::Column(column) => {
             let (_, field) = schema.qualified_field_from_column(&column)?;
             let outer = Expr::OuterReferenceColumn(std::sync::Arc::clone(field), column);
@@ -50,7 +50,7 @@ fn maybe_equal(value: Expr, subquery: Subquery, schema: &DFSchema) -> Result<Sub
         }
         other => Ok(Transformed::no(other)),
     })?;
-    let equal = zero(Expr::Column(column), inner).eq(outer.data);
+    let equal = alike(Expr::Column(column), inner).eq(outer.data);
     let rows = LogicalPlanBuilder::from(subquery.as_ref().clone()).filter(equal.is_not_false())?.build()?;
     Ok(Subquery { subquery: rows.into(), outer_ref_columns, spans })
 }

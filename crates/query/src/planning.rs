@@ -28,6 +28,7 @@ use crate::bounded;
 use crate::catalog::{CATALOG, Catalog, SqlCatalog};
 use crate::errors::{is_of_equal_names, of_engine, of_plan};
 use crate::exact::Exact;
+use crate::functions;
 use crate::graph_table;
 use crate::labels::Labels;
 use crate::merged::merge;
@@ -110,9 +111,8 @@ impl Planning {
         let state = self.state(catalog)?;
         let functions = || state.udfs().into_iter().chain(state.udafs()).chain(state.udwfs()).collect();
         let mut plan = handle.block_on(state.statement_to_plan(statement));
-        if plan.as_ref().is_err_and(is_of_equal_names)
-            && let Some((sql, other)) = renamed.filter(|_| is_plain)
-        {
+        if plan.as_ref().is_err_and(is_of_equal_names) && is_plain {
+            let (sql, other) = renamed;
             labels = other;
             let statement = Statement::Statement(Box::new(sql));
             let statement = if self.explain { explained(statement) } else { statement };
@@ -180,6 +180,7 @@ impl Planning {
         state.add_analyzer_rule(Arc::new(Exact));
         aggregates::register(&mut state).map_err(of_engine)?;
         bounded::register(&mut state, limit).map_err(of_engine)?;
+        state.register_udf(functions::always()).map_err(of_engine)?;
         // The time that the question calls now.
         state.mark_start_execution();
         Ok(state)

@@ -57,9 +57,10 @@ def equal(row: tuple[str, str], other: tuple[str, str]) -> str:
     return f"({row[0]} = {other[0]} and {row[1]} = {other[1]})"
 
 
-def condition(dice: random.Random, scope: list[str], depth: int) -> Both:
+def condition(dice: random.Random, scope: list[str], depth: int, used: tuple[str, ...] = ("l",)) -> Both:
+    """A condition on the tables of `scope`: the nearest one is the last, and a subquery can name only the next one outside."""
     if depth and dice.random() < 0.5:
-        one, other = condition(dice, scope, depth - 1), condition(dice, scope, depth - 1)
+        one, other = condition(dice, scope, depth - 1, used), condition(dice, scope, depth - 1, used)
         return dice.choice([
             one.of("not (@)"),
             Both(f"({one.own} and {other.own})", f"({one.plain} and {other.plain})"),
@@ -73,19 +74,20 @@ def condition(dice: random.Random, scope: list[str], depth: int) -> Both:
         return same(f"{value(dice, scope)} {dice.choice(['=', '<>', '<', '>='])} {value(dice, scope)}")
     if form == 1:
         return same(f"{value(dice, scope)} {negated}in ({value(dice, scope)}, {dice.choice(['1', 'null', '2'])})")
-    row = (value(dice, scope), value(dice, scope))
+    row = (value(dice, scope[-1:]), value(dice, scope[-1:]))
     if form == 2:
         items = [(value(dice, scope), dice.choice(["1", "2", "null"])) for _ in range(dice.randrange(1, 4))]
         own = f"({row[0]}, {row[1]}) {negated}in ({', '.join(f'({x}, {y})' for x, y in items)})"
         return Both(own, f"({negated}({' or '.join(equal(row, item) for item in items)}))")
-    table = dice.choice([name for name in TABLES if name not in scope] or ["s"])
-    if table in scope:
+    table = dice.choice([name for name in TABLES if name not in used] or [""])
+    if not table:
         return same(f"{value(dice, scope)} is null")
     # Whether the subquery depends on rows outside.
-    inner = [*scope, table] if dice.random() < 0.4 else [table]
-    where = condition(dice, inner, depth - 1) if depth and dice.random() < 0.7 else same(f"{table}.k < {dice.randrange(1, 6)}")
+    inner = [scope[-1], table] if dice.random() < 0.4 else [table]
+    few = same(f"{table}.k < {dice.randrange(1, 6)}")
+    where = condition(dice, inner, depth - 1, (*used, table)) if depth and dice.random() < 0.7 else few
     if form == 3:
-        return where.of(f"{value(dice, scope)} {negated}in (select {table}.a from {TABLES[table]} where @)")
+        return where.of(f"{value(dice, scope[-1:])} {negated}in (select {table}.a from {TABLES[table]} where @)")
     found = (f"{table}.a", f"{table}.b")
     own = f"({row[0]}, {row[1]}) {negated}in (select {found[0]}, {found[1]} from {TABLES[table]} where {where.own})"
     exists = f"exists (select 1 from {TABLES[table]} where ({where.plain}) and @)"

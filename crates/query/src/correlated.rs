@@ -5,13 +5,17 @@
 //! | one value, where an expression of the inner row equals one of the outer row | joins by columns alone | the expression is a column of the inner table |
 //! | a row that is compared with those of a subquery that depends on the outer row | loses what the inner table is called | the comparison is one of the expressions that the subquery selects |
 
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result};
-use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
+use datafusion::logical_expr::utils::{conjunction, merge_schema, split_conjunction_owned};
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Subquery,
 };
 
+use isomorph::Error;
+
+use crate::errors::inside;
 use crate::subqueries::COMPARED_ROWS;
 
 /// A subquery of one value, whose conditions on the outer row compare columns.
@@ -74,24 +78,8 @@ pub(crate) fn compared_rows(plan: LogicalPlan) -> Result<Transformed<LogicalPlan
     if alias.alias.table() != COMPARED_ROWS || alias.input.all_out_ref_exprs().is_empty() {
         return Ok(Transformed::no(plan));
     }
-    // What the columns are, in terms of the table below.
+    let Some((values, input)) = selected(&alias.input)? else { return Ok(Transformed::no(plan)) };
     let columns = alias.input.schema().columns();
-    let mut values: Vec<Expr> = columns.iter().cloned().map(Expr::Column).collect();
-    let mut input = alias.input.as_ref();
-    loop {
-        input = match input {
-            LogicalPlan::Projection(projection) => {
-                values = values.into_iter().map(|value| below(value, projection)).collect::<Result<_>>()?;
-                &projection.input
-            }
-            // There is one of several rows that are equal.
-            LogicalPlan::Distinct(Distinct::All(inner)) => inner,
-            _ => break,
-        };
-    }
-    if values.iter().any(Expr::is_volatile) {
-        return Ok(Transformed::no(plan));
-    }
     let condition = filter.predicate.clone().transform_up(|part| match part {
         Expr::Column(column) if column.relation.as_ref().is_some_and(|table| table.table() == COMPARED_ROWS) => {
             let place = columns.iter().position(|own| own.name == column.name);
@@ -103,6 +91,27 @@ pub(crate) fn compared_rows(plan: LogicalPlan) -> Result<Transformed<LogicalPlan
         other => Ok(Transformed::no(other)),
     })?;
     LogicalPlanBuilder::from(input.clone()).filter(condition.data)?.build().map(Transformed::yes)
+}
+
+/// What a subquery selects, as expressions on the rows from which it selects, if there is one of its rows for each of these, or several that are equal. `None` if it
+/// would be another value each time.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn selected(plan: &LogicalPlan) -> Result<Option<(Vec<Expr>, &LogicalPlan)>> {
+    let mut values: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+    let mut input = plan;
+    loop {
+        input = match input {
+            LogicalPlan::Projection(projection) => {
+                values = values.into_iter().map(|value| below(value, projection)).collect::<Result<_>>()?;
+                &projection.input
+            }
+            LogicalPlan::Distinct(Distinct::All(inner)) => inner,
+            _ => break,
+        };
+    }
+    Ok((!values.iter().any(Expr::is_volatile)).then_some((values, input)))
 }
 
 /// An expression on the columns of a projection, on those of its input.
@@ -118,4 +127,41 @@ fn below(value: Expr, projection: &Projection) -> Result<Expr> {
         other => Ok(Transformed::no(other)),
     })?;
     Ok(found.data)
+}
+
+/// Refuses subqueries that depend on a query which is not the next one outside: the engine finds no columns there.
+///
+/// # Errors
+/// [`isomorph::Kind::Unsupported`] for those.
+pub(crate) fn check_levels(plan: &LogicalPlan) -> Result<()> {
+    if !matches!(plan, LogicalPlan::Filter(_)) {
+        return Ok(());
+    }
+    let schema = merge_schema(&plan.inputs());
+    let check = |subquery: &Subquery| {
+        let far = subquery.outer_ref_columns.iter().find_map(|one| match one {
+            Expr::OuterReferenceColumn(_, column) if !schema.has_column(column) => Some(column),
+            _ => None,
+        });
+        match far {
+            Some(column) => Err(inside(
+                Error::unsupported(format!("a subquery depends on {column}, which is not in the next query outside"))
+                    .hint("join the tables that the inner subquery compares"),
+            )),
+            None => Ok(()),
+        }
+    };
+    plan.apply_expressions(|expression| {
+        expression.apply(|part| {
+            match part {
+                Expr::Exists(Exists { subquery, .. })
+                | Expr::InSubquery(InSubquery { subquery, .. })
+                | Expr::SetComparison(SetComparison { subquery, .. })
+                | Expr::ScalarSubquery(subquery) => check(subquery)?,
+                _ => {}
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+    })?;
+    Ok(())
 }

@@ -44,6 +44,9 @@ use crate::subqueries;
 /// The most memory that is kept for merging what was sorted, bytes.
 const MOST_RESERVED: usize = 256 << 20;
 
+/// Rows of a batch where tables are sorted for joins.
+const ROWS_OF_SORTED: usize = 1024;
+
 /// Keys of the smaller side of a join that are handed to the other side: so many, of so many bytes.
 const MOST_KEYS: usize = 20_000;
 const MOST_KEY_BYTES: usize = 4 << 20;
@@ -149,6 +152,10 @@ impl Planning {
             .with_default_catalog_and_schema(CATALOG, catalog.schemas().first().map_or("graph", String::as_str))
             .with_information_schema(true)
             .with_sort_spill_reservation_bytes(reserved);
+        if self.sorts_joins {
+            // What is in memory is sorted as a whole, and merged in few rows at once: other merges need as much memory as the rows.
+            config = config.with_sort_in_place_threshold_bytes(usize::MAX).with_batch_size(ROWS_OF_SORTED);
+        }
         if self.elsewhere.is_some() {
             config = config.with_extension(Arc::new(Divided));
         }

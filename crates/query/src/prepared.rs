@@ -26,7 +26,7 @@ use datafusion::logical_expr::{
     Operator, Subquery, SubqueryAlias, Values,
 };
 
-use crate::correlated::compared_rows;
+use crate::correlated::{check_levels, compared_rows};
 use crate::doubles::nearest;
 use crate::functions::begin;
 use crate::mixed::mixed;
@@ -42,6 +42,7 @@ pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
     let names = AtomicUsize::new(0);
     let plan = plan.transform_up_with_subqueries(|plan| {
         let plan = compared_rows(plan)?.data;
+        check_levels(&plan)?;
         let plan = compared(plan, &names)?;
         let plan = counted(plan)?;
         let plan = numerals(plan)?;

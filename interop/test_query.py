@@ -1,6 +1,6 @@
 """Random SQL: `isomorph sql` over a GraphAr graph answers what DuckDB answers over the flat Parquet export of the same graph.
 
-100 questions; ISOMORPH_QUESTIONS asks for more, ISOMORPH_SEED for others.
+150 questions; ISOMORPH_QUESTIONS asks for more, ISOMORPH_SEED for others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from command import Isomorph
 
 duckdb = pytest.importorskip("duckdb")
 
-QUESTIONS = int(os.environ.get("ISOMORPH_QUESTIONS", "100"))
+QUESTIONS = int(os.environ.get("ISOMORPH_QUESTIONS", "150"))
 SEED = int(os.environ.get("ISOMORPH_SEED", "20"))
 PEOPLE = 300
 
@@ -104,8 +104,68 @@ def condition(dice: random.Random, alias: str, depth: int = 2) -> str:
     return dice.choice(forms)
 
 
+def length(alias: str) -> str:
+    """An interval of each row: of those some are written in several ways."""
+    ways = ["'1 day'", "'24 hours'", "'36 hours'", "'1 month'", "'30 days'", "'-1 day'", "'720 hours'"]
+    cases = " ".join(f"when {at} then interval {way}" for at, way in enumerate(ways))
+    return f"(case {alias}.id % 8 {cases} end)"
+
+
+def of_intervals(dice: random.Random) -> str:
+    """A question about intervals, which compare by length."""
+    p, start = condition(dice, "p"), dice.randrange(PEOPLE)
+    i, j = length("p"), length("q")
+    bound = f"interval '{dice.choice(['1 day', '23 hours', '31 days', '0 days', '1500 minutes'])}'"
+    op = dice.choice(["=", "<>", "<", "<=", ">", ">="])
+    return dice.choice([
+        f"select min(p.id), count(*), max({i}) {op} {bound} as m from person p where {p} group by {i}",
+        f"select count(distinct {i}), min({i}) {op} {bound} as m, max({i}) {op} {bound} as n from person p where {p}",
+        f"select p.ok, count(distinct {i}), min({i}) {op} {bound} as m from person p where {p} group by p.ok",
+        f"select count(*) from (select distinct {i} as i, p.ok from person p where {p}) t",
+        f"select p.id, rank() over (order by {i} nulls last) as r, count(*) over (partition by {i}) as c from person p where {p}",
+        f"select p.id, max({i}) over (order by p.id rows between 2 preceding and current row) {op} {bound} as m from person p where {p}",
+        f"select p.id, q.id as other from person p join person q on {i} = {j} where q.id < 9 and {p}",
+        f"select p.id from person p where {i} {dice.choice(['in', 'not in'])} (select {j} from person q where q.id between {start} and {start + 3} and q.id % 8 < 7)",
+        f"select p.id, case {i} when {bound} then 1 else 0 end as c, nullif({i}, {bound}) is null as z from person p where {p}",
+        f"select p.id, greatest({i}, {bound}) {op} {j} as g, least({i}, {bound}) = {i} as l from person p join person q on q.id = p.id where {p}",
+        f"select p.id from person p where {p} order by {i} nulls last, p.id limit {dice.randrange(1, 20)}",
+        f"select count(*), p.ok from person p where {p} group by grouping sets (({i}, p.ok), ({i}), (p.ok))",
+        f"select count(*) from (select {i} as i from person p where {p} {dice.choice(['union', 'intersect', 'except'])} select {j} from person q where q.id < {start}) t",
+    ])
+
+
+def of_windows(dice: random.Random) -> str:
+    """A question with windows, or groups of several kinds."""
+    p = condition(dice, "p")
+    by = dice.choice(["partition by p.ok ", "partition by p.name ", ""])
+    order = f"{by}order by p.id"
+    unit = dice.choice(["rows", "range", "groups"])
+    frame = f"{unit} between {dice.choice(['unbounded preceding', '3 preceding', 'current row'])} and {dice.choice(['current row', '2 following', 'unbounded following'])}"
+    sets = dice.choice([
+        "rollup (p.ok, p.name)", "cube (p.ok, p.name)", "grouping sets ((p.ok), (p.name, p.ok), ())", "grouping sets ((p.name), (p.ok))",
+    ])
+    value, filtered = dice.choice(["p.n", "p.id", "p.born"]), condition(dice, "p", 0)
+    return dice.choice([
+        f"select p.id, lag({value}) over ({order}) as a, lead({value}, 2) over ({order}) as b from person p where {p}",
+        f"select p.id, first_value({value}) over ({order} {frame}) as a, last_value({value}) over ({order} {frame}) as b from person p where {p}",
+        f"select p.id, ntile(3) over ({order}) as a, dense_rank() over ({by}order by p.born nulls first) as b from person p where {p}",
+        f"select p.id, percent_rank() over ({by}order by p.n nulls last) as a, cume_dist() over ({by}order by p.n nulls last) as b from person p where {p}",
+        f"select p.id, count({value}) over ({order} {frame}) as a, min({value}) over ({order} {frame}) as b, max(p.name) over ({order} {frame}) as c from person p where {p}",
+        f"select p.id, sum(p.id) over ({order} {frame}) as a, nth_value({value}, 2) over ({order} {frame}) as b from person p where {p}",
+        f"select p.id, sum(p.id) filter (where {filtered}) over ({order}) as a from person p where {p}",
+        f"select p.ok, p.name, count(*), sum(p.id), max({value}) from person p where {p} group by {sets}",
+        f"select p.ok, p.name, grouping(p.ok) as g, grouping(p.name) as h, count({value}) from person p where {p} group by {sets}",
+        f"select p.ok, count(*), count(*) filter (where {filtered}) as f from person p where {p} group by {sets} having count(*) > 2",
+        f"select * from (select p.id, row_number() over ({by}order by p.n desc nulls last, p.id) as r from person p where {p}) t where r < 3",
+        f"select p.ok, rank() over (order by count(*), p.ok nulls last) as r, count(*) from person p where {p} group by p.ok",
+    ])
+
+
 def question(dice: random.Random) -> str:
     """A question whose rows have no order, or a whole one."""
+    kind = dice.randrange(6)
+    if kind < 2:
+        return of_intervals(dice) if kind else of_windows(dice)
     p, k, l, c = (condition(dice, alias) for alias in "pklc")
     start = dice.randrange(PEOPLE)
     op = dice.choice(["=", "<>", "<", "<=", ">", ">="])

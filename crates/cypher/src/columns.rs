@@ -246,7 +246,9 @@ pub(crate) fn shape_of(value: &Value) -> Shape {
         Value::Temporal(Temporal::LocalDateTime(_)) => Shape::Moment,
         Value::Temporal(Temporal::DateTime(_)) => Shape::Instant,
         Value::Temporal(Temporal::Time(..)) | Value::Duration(_) => Shape::Plain,
-        Value::List(_) | Value::Map(_) | Value::Node(_) | Value::Relationship(_) | Value::Path(_) => Shape::Json,
+        Value::JsonNull | Value::List(_) | Value::Map(_) | Value::Node(_) | Value::Relationship(_) | Value::Path(_) => {
+            Shape::Json
+        }
     }
 }
 

@@ -33,7 +33,7 @@ pub fn value_of_json(json: &Json) -> Value {
 /// If the graph cannot be read.
 pub fn to_json(value: &Value, graph: &dyn PropertyGraph) -> Result<Json> {
     Ok(match value {
-        Value::Null => Json::Null,
+        Value::Null | Value::JsonNull => Json::Null,
         Value::Bool(truth) => Json::Bool(*truth),
         Value::Int(int) => json!(int),
         Value::Float(float) => Number::from_f64(*float).map_or_else(|| Json::String(float_text(*float)), Json::Number),
@@ -87,7 +87,7 @@ pub fn to_text(value: &Value, graph: &dyn PropertyGraph) -> Result<String> {
 
 fn written(value: &Value, graph: &dyn PropertyGraph) -> Result<String> {
     Ok(match value {
-        Value::Null => "null".to_owned(),
+        Value::Null | Value::JsonNull => "null".to_owned(),
         Value::Bool(truth) => truth.to_string(),
         Value::Int(int) => int.to_string(),
         Value::Float(float) => float_text(*float),

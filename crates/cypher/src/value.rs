@@ -49,6 +49,8 @@ pub enum Value {
     /// Unknown or missing.
     #[default]
     Null,
+    /// The null of a JSON column: a value, where [`Value::Null`] says that there is none.
+    JsonNull,
     /// A truth value.
     Bool(bool),
     /// A 64-bit integer.
@@ -93,6 +95,7 @@ impl Value {
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",
+            Value::JsonNull => "a JSON null",
             Value::Bool(_) => "a Boolean",
             Value::Int(_) => "an integer",
             Value::Float(_) => "a float",
@@ -125,6 +128,7 @@ impl Value {
 pub fn equal(left: &Value, right: &Value) -> Option<bool> {
     Some(match (left, right) {
         (Value::Null, _) | (_, Value::Null) => return None,
+        (Value::JsonNull, Value::JsonNull) => true,
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Int(a), Value::Int(b)) => a == b,
         (Value::Float(a), Value::Float(b)) => a == b,
@@ -232,7 +236,8 @@ fn rank(value: &Value) -> u8 {
         Value::String(_) => 11,
         Value::Bool(_) => 12,
         Value::Int(_) | Value::Float(_) => 13,
-        Value::Null => 14,
+        Value::JsonNull => 14,
+        Value::Null => 15,
     }
 }
 
@@ -318,6 +323,7 @@ fn hash<H: Hasher>(value: &Value, state: &mut H) {
         Value::Int(int) => number(*int as f64, state),
         Value::Float(float) => number(*float, state),
         Value::Null => 14_u8.hash(state),
+        Value::JsonNull => 15_u8.hash(state),
         Value::Bool(truth) => (12_u8, truth).hash(state),
         Value::String(text) => (11_u8, text).hash(state),
         Value::Node(node) => (1_u8, node).hash(state),

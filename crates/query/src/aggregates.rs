@@ -5,13 +5,14 @@
 //! | `sum` of integers | wraps | an error |
 //! | `sum` and `avg` of decimals | wrap, or have more digits than their type | an error |
 //! | `max` and `min` of floats in groups | depend on the order of rows where there is a NaN | NaN is the greatest |
+//! | `max` and `min` of intervals | by months, then days, then the rest | by length |
 //! | `sum`, `avg`, variances, correlations over a sliding window | subtract what leaves it, so that it leaves traces | computed from the rows of the window |
 //! | `percentile_cont` | a part of six digits | the whole part |
 
 use std::sync::Arc;
 
-use arrow_array::types::{Float16Type, Float32Type, Float64Type};
-use arrow_schema::{DataType, Field, FieldRef};
+use arrow_array::types::{Float16Type, Float32Type, Float64Type, IntervalMonthDayNanoType};
+use arrow_schema::{DataType, Field, FieldRef, IntervalUnit};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
@@ -24,7 +25,8 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_expr::expressions::Literal;
 
-use crate::extremes::Extremes;
+use crate::extremes::{Extreme, Extremes, floats};
+use crate::intervals;
 use crate::means::{DecimalMean, mean_of};
 use crate::sums::{DIGITS, OfValues, WholeSum, WholeSums, percentile_of, sum_of};
 use crate::windows::{Anew, Sliding};
@@ -106,7 +108,7 @@ impl Exactly {
             )
     }
 
-    /// Groups of floats, of which the greatest or least is found here.
+    /// Groups of floats or intervals, of which the greatest or least is found here.
     fn extremes(&self, data_type: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
         let is_greatest = match self.kind {
             Kind::Greatest => true,
@@ -114,11 +116,20 @@ impl Exactly {
             _ => return None,
         };
         Some(match data_type {
-            DataType::Float16 => Box::new(Extremes::<Float16Type>::new(is_greatest)),
-            DataType::Float32 => Box::new(Extremes::<Float32Type>::new(is_greatest)),
-            DataType::Float64 => Box::new(Extremes::<Float64Type>::new(is_greatest)),
+            DataType::Float16 => Box::new(Extremes::<Float16Type>::new(is_greatest, floats)),
+            DataType::Float32 => Box::new(Extremes::<Float32Type>::new(is_greatest, floats)),
+            DataType::Float64 => Box::new(Extremes::<Float64Type>::new(is_greatest, floats)),
+            DataType::Interval(IntervalUnit::MonthDayNano) => {
+                Box::new(Extremes::<IntervalMonthDayNanoType>::new(is_greatest, intervals::compare))
+            }
             _ => return None,
         })
+    }
+
+    /// Whether the greatest or least interval is found here.
+    fn is_of_intervals(&self, data_type: &DataType) -> bool {
+        matches!(self.kind, Kind::Greatest | Kind::Least)
+            && *data_type == DataType::Interval(IntervalUnit::MonthDayNano)
     }
 }
 
@@ -133,6 +144,10 @@ fn part(args: &AccumulatorArgs<'_>) -> Option<f64> {
 impl AggregateUDFImpl for Exactly {
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         let data_type = args.return_type().clone();
+        if self.is_of_intervals(&data_type) {
+            let all = Extremes::<IntervalMonthDayNanoType>::new(self.kind == Kind::Greatest, intervals::compare);
+            return Ok(Box::new(Extreme(all)));
+        }
         if self.is_whole(&data_type) {
             return match args.is_distinct {
                 true => {
@@ -180,6 +195,7 @@ impl AggregateUDFImpl for Exactly {
             Kind::Percentile => false,
             Kind::Sum if self.is_whole(args.return_type()) => !args.is_distinct,
             Kind::Mean if self.is_wide(args.expr_fields.first()) => false,
+            _ if self.is_of_intervals(args.return_type()) => true,
             _ => self.inner.groups_accumulator_supported(args),
         }
     }
@@ -202,6 +218,9 @@ impl AggregateUDFImpl for Exactly {
             Kind::Sum if self.is_whole(args.return_type()) => self.accumulator(args),
             Kind::Sum | Kind::Mean if is_float => Ok(Box::new(Sliding::new(self.kind == Kind::Mean))),
             Kind::Mean if self.is_wide(args.expr_fields.first()) => self.accumulator(args),
+            _ if self.is_of_intervals(args.return_type()) => {
+                Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args)))
+            }
             Kind::Sum | Kind::Mean | Kind::Greatest | Kind::Least => self.inner.create_sliding_accumulator(args),
             Kind::Percentile | Kind::Anew => {
                 Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args)))

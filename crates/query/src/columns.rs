@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Date64Type};
+use arrow_array::{ArrayRef, Date32Array};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use isomorph::dataset::{KIND, Role, Table};
+use isomorph::error::Place;
+use isomorph::{Error, Result};
 
 /// A column of a table: what the dataset calls it, and how it may be compared.
 #[derive(Debug, Clone)]
@@ -61,7 +66,33 @@ pub(crate) fn columns(table: &Table) -> (Vec<Column>, SchemaRef) {
             field.metadata().iter().filter(|(name, kind)| *name == KIND && matches!(kind.as_str(), "json" | "bag"));
         let metadata = metadata.map(|(name, kind)| (name.clone(), kind.clone())).collect();
         let renamed = Field::new(name, field.data_type().clone(), field.is_nullable());
-        shown.push(Arc::new(renamed.with_metadata(metadata)));
+        shown.push(of_days(&Arc::new(renamed.with_metadata(metadata))));
     }
     (columns, Arc::new(Schema::new(shown)))
+}
+
+/// A column as SQL has it: dates are days, also those that are stored as milliseconds, which the engine takes for times.
+pub(crate) fn of_days(field: &FieldRef) -> FieldRef {
+    match field.data_type() {
+        DataType::Date64 => Arc::new(field.as_ref().clone().with_data_type(DataType::Date32)),
+        _ => Arc::clone(field),
+    }
+}
+
+/// The values of such a column.
+///
+/// # Errors
+/// [`isomorph::Kind::Unsupported`] for a date that is too far away for days of 32 bits.
+pub(crate) fn in_days(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+    const DAY: i64 = 86_400_000;
+    match (column.as_primitive_opt::<Date64Type>(), field.data_type()) {
+        (Some(dates), DataType::Date32) => {
+            let days: Date32Array = dates.try_unary::<_, Date32Type, _>(|time| {
+                i32::try_from(time.div_euclid(DAY))
+                    .map_err(|_| Error::unsupported("a date is out of range").at(Place::field(field.name())))
+            })?;
+            Ok(Arc::new(days))
+        }
+        _ => Ok(Arc::clone(column)),
+    }
 }

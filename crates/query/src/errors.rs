@@ -11,9 +11,10 @@ pub(crate) fn inside(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// Whether the engine refuses a question as two columns of its answer have one name.
+/// Whether the engine refuses a question as two columns of one query have one name.
 pub(crate) fn is_of_equal_names(error: &DataFusionError) -> bool {
-    error.to_string().contains("require unique expression names")
+    let text = error.to_string();
+    ["require unique expression names", "Schema contains duplicate"].iter().any(|why| text.contains(why))
 }
 
 /// An error of the engine, with the question's place in it as far as it says one.
@@ -207,7 +208,10 @@ fn of_schema(error: SchemaError) -> Error {
             Error::usage(format!("several tables have a column {}", field.name))
                 .hint(format!("name the table: t.{}", field.name))
         }
-        other => Error::usage(first_line(&other.to_string())),
+        SchemaError::DuplicateQualifiedField { name, .. } | SchemaError::DuplicateUnqualifiedField { name } => {
+            Error::usage(format!("a subquery has two columns that are called {name}"))
+                .hint(format!("select a.{name}, b.{name} as other"))
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! | `-0.0` as a key of joins, lists, windows, orders and distinct aggregates, in `case x when`, `nullif` and rows | differs from `0.0` | zeros have no sign |
 //! | dates, times and texts of times compared with each other | in nanoseconds: an error for years before 1678 and after 2262 | compares, in microseconds where these are enough |
 //! | decimals cast to floats | a float that may not be the nearest | the nearest |
-//! | intervals compared with each other | by months, then days, then the rest: a day is longer than 36 hours | by length |
+//! | intervals, in comparisons, orders, groups, joins, `distinct` | by months, then days, then the rest: a day is longer than 36 hours | by length: see `intervals`, `groups` |
 //! | `x not in (select …)` with other parts of a condition beside it by `or`, for a constant, or where the subquery depends on the outer row | loses that a null may be anything | `not exists (select … where x = … or it is unknown)`: see `memberships` |
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -22,17 +22,20 @@ use datafusion::logical_expr::expr::{
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
+    BinaryExpr, Distinct, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+use arrow_schema::{DataType, TimeUnit};
 
+use crate::correlated::with_key_columns;
 use crate::doubles::nearest;
 use crate::functions::{
-    checked, first_operand, has_no_sign_of_zero, in_microseconds, in_nanoseconds, length, nearest_float, negated,
-    rounded, whole, without_sign_of_zero,
+    canonical, checked, first_operand, further, in_microseconds, in_nanoseconds, is_in_one_form, length, nearest_float,
+    negated, rounded, whole, without_sign_of_zero,
 };
+use crate::groups::grouped;
+use crate::intervals::has_several_fields;
 use crate::memberships::memberships;
 use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
@@ -70,10 +73,9 @@ fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
                     [*left, *right] = sides;
                     join.join_constraint = JoinConstraint::On;
                 }
-                let is_float = is_float(left, &schema) || is_float(right, &schema);
-                if is_float {
+                if has_forms(left, &schema) || has_forms(right, &schema) {
                     for side in [left, right] {
-                        *side = zero(side.clone(), &schema);
+                        *side = alike(side.clone(), &schema);
                     }
                     // The keys of USING are columns.
                     join.join_constraint = JoinConstraint::On;
@@ -85,6 +87,11 @@ fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
             filter.predicate = memberships(filter.predicate, false, true, &schema)?;
             LogicalPlan::Filter(filter)
         }
+        LogicalPlan::Distinct(Distinct::On(mut on)) => {
+            on.on_expr = on.on_expr.into_iter().map(|one| interval(zero(one, &schema), &schema)).collect();
+            on.sort_expr = on.sort_expr.map(|all| all.into_iter().map(|one| ordered(one, &schema)).collect());
+            LogicalPlan::Distinct(Distinct::On(on))
+        }
         other => other,
     };
     let names = NamePreserver::new(&plan);
@@ -93,10 +100,10 @@ fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
         let changed = expression.transform_up(|expression| one(expression, &schema))?;
         Ok(changed.update_data(|expression| name.restore(expression)))
     })?;
-    match plan.transformed {
-        true => plan.data.recompute_schema(),
-        false => Ok(plan.data),
-    }
+    grouped(match plan.transformed {
+        true => plan.data.recompute_schema()?,
+        false => plan.data,
+    })
 }
 
 /// One expression, whose parts are rewritten.
@@ -144,38 +151,37 @@ fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let all = moments(std::iter::once(*expr).chain(list).collect(), schema).into_iter();
             let mut all: Vec<Expr> = all.map(|one| interval(one, schema)).collect();
             if is_float(&all[0], schema) && all[1..].iter().any(may_be_zero) {
-                all = all.into_iter().map(|one| zero(one, schema)).collect();
+                all = all.into_iter().map(|one| alike(one, schema)).collect();
             }
             let expr = Box::new(all.remove(0));
             yes(Expr::InList(InList { expr, list: all, negated }))
         }
-        Expr::InSubquery(InSubquery { expr, subquery, negated }) if is_float(&expr, schema) => {
+        Expr::InSubquery(InSubquery { expr, subquery, negated }) if has_forms(&expr, schema) => {
             let Subquery { subquery, outer_ref_columns, spans } = subquery;
             let inner = subquery.schema().columns().into_iter().map(Expr::Column);
             let inner: Vec<Expr> = inner
                 .map(|column| {
                     let (relation, name) = column.qualified_name();
-                    zero(column, subquery.schema()).alias_qualified(relation, name)
+                    alike(column, subquery.schema()).alias_qualified(relation, name)
                 })
                 .collect();
             let subquery = LogicalPlanBuilder::from(subquery.as_ref().clone()).project(inner)?.build()?;
             let subquery = Subquery { subquery: subquery.into(), outer_ref_columns, spans };
-            yes(Expr::InSubquery(InSubquery { expr: Box::new(zero(*expr, schema)), subquery, negated }))
+            yes(Expr::InSubquery(InSubquery { expr: Box::new(alike(*expr, schema)), subquery, negated }))
         }
-        Expr::Case(Case { expr: Some(of), when_then_expr, else_expr }) if is_float(&of, schema) => {
-            let each = |(when, then): (Box<Expr>, Box<Expr>)| (Box::new(zero(*when, schema)), then);
+        Expr::Case(Case { expr: Some(of), when_then_expr, else_expr }) if has_forms(&of, schema) => {
+            let each = |(when, then): (Box<Expr>, Box<Expr>)| (Box::new(alike(*when, schema)), then);
             let when_then_expr = when_then_expr.into_iter().map(each).collect();
-            yes(Expr::Case(Case { expr: Some(Box::new(zero(*of, schema))), when_then_expr, else_expr }))
+            yes(Expr::Case(Case { expr: Some(Box::new(alike(*of, schema))), when_then_expr, else_expr }))
         }
         Expr::ScalarFunction(ScalarFunction { func, args })
             if func.name() == "nullif" && args.len() == 2 && !args.iter().any(Expr::is_volatile) =>
         {
-            let is_zero = args.iter().any(|one| is_float(one, schema));
-            match (is_zero, <[Expr; 2]>::try_from(args)) {
+            let has_forms = args.iter().any(|one| has_forms(one, schema));
+            match (has_forms, <[Expr; 2]>::try_from(args)) {
                 (true, Ok([value, other])) => {
                     let then = ScalarValue::try_from(&value.get_type(schema)?)?;
-                    let when =
-                        Expr::BinaryExpr(BinaryExpr::new(Box::new(value.clone()), Operator::Eq, Box::new(other)));
+                    let when = binary(value.clone(), Operator::Eq, other, schema)?.data;
                     let when_then_expr = vec![(Box::new(when), Box::new(Expr::Literal(then, None)))];
                     yes(Expr::Case(Case { expr: None, when_then_expr, else_expr: Some(Box::new(value)) }))
                 }
@@ -183,9 +189,19 @@ fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
                 (_, Err(args)) => no(Expr::ScalarFunction(ScalarFunction { func, args })),
             }
         }
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if matches!(func.name(), "greatest" | "least") && args.iter().any(|one| is_interval(one, schema)) =>
+        {
+            let is_greatest = func.name() == "greatest";
+            match args.into_iter().reduce(|one, other| further(one, other, is_greatest)) {
+                Some(found) => yes(found),
+                None => internal_err!("the greatest of nothing"),
+            }
+        }
+        Expr::ScalarSubquery(subquery) => yes(Expr::ScalarSubquery(with_key_columns(subquery)?)),
         Expr::AggregateFunction(AggregateFunction { func, mut params }) => {
             if params.distinct {
-                params.args = params.args.into_iter().map(|one| zero(one, schema)).collect();
+                params.args = params.args.into_iter().map(|one| alike(one, schema)).collect();
             }
             params.order_by = params.order_by.into_iter().map(|one| ordered(one, schema)).collect();
             yes(Expr::AggregateFunction(AggregateFunction { func, params }))
@@ -193,9 +209,9 @@ fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         Expr::WindowFunction(window) => {
             let WindowFunction { fun, mut params } = *window;
             params.order_by = params.order_by.into_iter().map(|one| ordered(one, schema)).collect();
-            params.partition_by = params.partition_by.into_iter().map(|one| zero(one, schema)).collect();
+            params.partition_by = params.partition_by.into_iter().map(|one| alike(one, schema)).collect();
             if params.distinct {
-                params.args = params.args.into_iter().map(|one| zero(one, schema)).collect();
+                params.args = params.args.into_iter().map(|one| alike(one, schema)).collect();
             }
             yes(Expr::WindowFunction(Box::new(WindowFunction { fun, params })))
         }
@@ -262,7 +278,7 @@ fn binary(left: Expr, op: Operator, right: Expr, schema: &DFSchema) -> Result<Tr
         Expr::ScalarFunction(ScalarFunction { func, args })
             if matches!(func.name(), "struct" | "row" | "named_struct") =>
         {
-            let args = args.into_iter().map(|one| zero(one, schema)).collect();
+            let args = args.into_iter().map(|one| alike(one, schema)).collect();
             Expr::ScalarFunction(ScalarFunction { func, args })
         }
         other => other,
@@ -299,18 +315,35 @@ fn may_be_zero(value: &Expr) -> bool {
 }
 
 /// A float without the sign of zero; other values as they are.
-pub(crate) fn zero(value: Expr, schema: &DFSchema) -> Expr {
-    match is_float(&value, schema) && !has_no_sign_of_zero(&value) {
+fn zero(value: Expr, schema: &DFSchema) -> Expr {
+    match is_float(&value, schema) && !is_in_one_form(&value) {
         true => without_sign_of_zero(value),
         false => value,
     }
 }
 
+fn is_interval(expression: &Expr, schema: &DFSchema) -> bool {
+    type_of(expression, schema).is_some_and(|own| has_several_fields(&own))
+}
+
+/// Whether equal values may not be the same.
+fn has_forms(expression: &Expr, schema: &DFSchema) -> bool {
+    is_float(expression, schema) || is_interval(expression, schema)
+}
+
+/// A value that is the same as all that equal it: a float without the sign of zero, the interval that stands for all of its length; other values as they are.
+pub(crate) fn alike(value: Expr, schema: &DFSchema) -> Expr {
+    match is_interval(&value, schema) && !is_in_one_form(&value) {
+        true => canonical(value),
+        false => zero(value, schema),
+    }
+}
+
 /// The length of an interval; other values as they are.
 fn interval(value: Expr, schema: &DFSchema) -> Expr {
-    match type_of(&value, schema) {
-        Some(DataType::Interval(IntervalUnit::MonthDayNano)) => length(value),
-        _ => value,
+    match is_interval(&value, schema) {
+        true => length(value),
+        false => value,
     }
 }
 

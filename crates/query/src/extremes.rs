@@ -1,34 +1,36 @@
-//! `max` and `min` of floats in groups: NaN is greater than every other number, whatever the order of rows.
+//! `max` and `min` of floats in groups: NaN is greater than every other number, whatever the order of rows. And of intervals: by length.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray};
-use datafusion::common::{Result, internal_err};
-use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray};
+use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::logical_expr::{Accumulator, EmitTo, GroupsAccumulator};
 
 /// The greatest or least values of many groups.
 #[derive(Debug)]
 pub(crate) struct Extremes<T: ArrowPrimitiveType> {
     is_greatest: bool,
+    compare: fn(T::Native, T::Native) -> Ordering,
     values: Vec<Option<T::Native>>,
 }
 
+/// The order of floats, in which NaN is the greatest.
+#[expect(clippy::eq_op, reason = "only NaN differs from itself")]
+pub(crate) fn floats<N: PartialOrd + Copy>(left: N, right: N) -> Ordering {
+    left.partial_cmp(&right).unwrap_or_else(|| (left != left).cmp(&(right != right)))
+}
+
 impl<T: ArrowPrimitiveType> Extremes<T> {
-    /// No groups.
-    pub fn new(is_greatest: bool) -> Self {
-        Extremes { is_greatest, values: Vec::new() }
+    /// No groups, of values in this order.
+    pub fn new(is_greatest: bool, compare: fn(T::Native, T::Native) -> Ordering) -> Self {
+        Extremes { is_greatest, compare, values: Vec::new() }
     }
 
     /// Whether `new` takes the place of `old`.
-    #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
     fn replaces(&self, new: T::Native, old: T::Native) -> bool {
-        match (new != new, old != old) {
-            (true, is_nan) => self.is_greatest && !is_nan,
-            (false, true) => !self.is_greatest,
-            (false, false) if self.is_greatest => new > old,
-            (false, false) => new < old,
-        }
+        (self.compare)(new, old) == if self.is_greatest { Ordering::Greater } else { Ordering::Less }
     }
 
     fn array(values: impl Iterator<Item = Option<T::Native>>) -> ArrayRef {
@@ -47,7 +49,6 @@ fn only<T: ArrowPrimitiveType>(values: &[ArrayRef]) -> Result<&PrimitiveArray<T>
 }
 
 fn passes(filter: Option<&BooleanArray>, at: usize) -> bool {
-    use arrow_array::Array;
     filter.is_none_or(|filter| filter.is_valid(at) && filter.value(at))
 }
 
@@ -91,5 +92,38 @@ impl<T: ArrowPrimitiveType> GroupsAccumulator for Extremes<T> {
 
     fn size(&self) -> usize {
         self.values.capacity() * size_of::<Option<T::Native>>()
+    }
+}
+
+/// The greatest or least value of all rows.
+#[derive(Debug)]
+pub(crate) struct Extreme<T: ArrowPrimitiveType>(pub Extremes<T>);
+
+impl<T: ArrowPrimitiveType + std::fmt::Debug> Accumulator for Extreme<T> {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        for value in only::<T>(values)?.iter().flatten() {
+            let old = self.0.values.first().copied().flatten();
+            if old.is_none_or(|old| self.0.replaces(value, old)) {
+                self.0.values = vec![Some(value)];
+            }
+        }
+        Ok(())
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        self.update_batch(states)
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        Ok(vec![self.evaluate()?])
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let value = self.0.values.first().copied().flatten();
+        ScalarValue::try_from_array(&Extremes::<T>::array(std::iter::once(value)), 0)
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self)
     }
 }

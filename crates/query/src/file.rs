@@ -1,8 +1,8 @@
 //! A file as a table.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use arrow_schema::SchemaRef;
+use arrow_schema::{FieldRef, Schema, SchemaRef};
 use datafusion::common::Statistics;
 use datafusion::common::stats::Precision;
 use futures::StreamExt;
@@ -10,7 +10,7 @@ use isomorph::formats::flat::PlainTable;
 use isomorph::tables::Selection;
 use isomorph::{Predicate, Result};
 
-use crate::columns::Column;
+use crate::columns::{Column, of_days};
 use crate::parts::{Part, Rows, Wanted};
 use crate::table::shown;
 
@@ -28,6 +28,8 @@ pub(crate) struct FileTable {
 impl FileTable {
     pub fn new(table: PlainTable) -> Self {
         let schema = table.schema();
+        let fields: Vec<FieldRef> = schema.fields().iter().map(of_days).collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
         FileTable { table, schema, statistics: OnceLock::new() }
     }
 }
@@ -64,7 +66,7 @@ impl Rows for FileTable {
             .iter()
             .filter_map(|at| self.schema.fields().get(*at).map(|field| field.name().clone()))
             .collect();
-        let schema = self.schema.project(&wanted.columns).map(std::sync::Arc::new);
+        let schema = self.schema.project(&wanted.columns).map(Arc::new);
         let schema = schema.map_err(|error| isomorph::Error::usage(error.to_string()))?;
         let all = || Selection::all().columns(names.iter().map(String::as_str));
         let groups = reader.row_groups();
@@ -76,7 +78,7 @@ impl Rows for FileTable {
             _ => vec![all()],
         };
         let part = |selection: Selection| {
-            let (reader, schema) = (reader.clone(), std::sync::Arc::clone(&schema));
+            let (reader, schema) = (reader.clone(), Arc::clone(&schema));
             let mut left = wanted.limit;
             let batches = std::iter::once_with(move || reader.batches(&selection));
             let batches = batches.flat_map(|batches| -> Box<dyn Iterator<Item = Result<_>> + Send> {

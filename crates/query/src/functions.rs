@@ -5,17 +5,17 @@ use std::sync::{Arc, LazyLock};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, TimestampMicrosecondArray, TimestampNanosecondArray};
-use arrow_schema::{DECIMAL128_MAX_PRECISION, DataType, TimeUnit};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, PrimitiveArray, TimestampNanosecondArray};
+use arrow_schema::{DECIMAL128_MAX_PRECISION, DataType, IntervalUnit, TimeUnit};
 use datafusion::arrow::compute::kernels::arity::try_binary;
 use datafusion::arrow::compute::kernels::numeric::{add, div, mul, neg, rem, sub};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::utils::normalize_float_zero;
-use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err, plan_err};
+use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -25,7 +25,9 @@ use isomorph::Error;
 
 use crate::doubles::nearest;
 use crate::errors::inside;
+use crate::intervals::{canonicals, extremes, lengths};
 use crate::sums::{has_digits, too_long};
+use crate::truncated::begins;
 
 /// What a function does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,15 +42,26 @@ enum Does {
     Microseconds,
     /// The float that is nearest to a decimal.
     Nearest,
-    /// The begin of the year, month … of a date, as a time.
+    /// The begin of the year, month … of a date or time, as a time.
     Begin,
     /// The length of an interval in nanoseconds, with days of 24 hours and months of 30 days. For comparisons.
     Length,
+    /// The interval that stands for all of its length. Where equal intervals are found by their fields.
+    Canonical,
+    /// The longer of two intervals.
+    Longer,
+    /// The shorter of two intervals.
+    Shorter,
+    /// True, whatever the value is: a key of joins that all rows share.
+    Always,
     /// The nearest whole number; of two, the even one. For casts of floats to integers.
     Whole,
     /// The nearest decimal with so many digits after the point; of two, the one farther from zero.
     Rounded(i8),
 }
+
+/// What a statement calls the function that is true of every value.
+pub(crate) const ALWAYS_NAME: &str = "_true_of";
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Function {
@@ -77,6 +90,10 @@ function! {
     BEGIN = Begin of 2;
     WHOLE = Whole of 1;
     LENGTH = Length of 1;
+    CANONICAL = Canonical of 1;
+    LONGER = Longer of 2;
+    SHORTER = Shorter of 2;
+    ALWAYS = Always of 1;
 }
 
 /// `+`, `-`, `*` and shifts of integers of one type, and all arithmetic of decimals, from left to right: an error where the engine wraps, or has more digits than its
@@ -159,9 +176,22 @@ pub(crate) fn made_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
 
 /// The functions whose names say all that they do.
 #[cfg(feature = "distributed")]
-pub(crate) fn all() -> [Arc<ScalarUDF>; 8] {
-    [&NEGATE, &ZERO, &NANOSECONDS, &MICROSECONDS, &NEAREST, &BEGIN, &WHOLE, &LENGTH]
-        .map(|function| Arc::clone(function))
+pub(crate) fn all() -> [Arc<ScalarUDF>; 12] {
+    [
+        &NEGATE,
+        &ZERO,
+        &NANOSECONDS,
+        &MICROSECONDS,
+        &NEAREST,
+        &BEGIN,
+        &WHOLE,
+        &LENGTH,
+        &CANONICAL,
+        &LONGER,
+        &SHORTER,
+        &ALWAYS,
+    ]
+    .map(|function| Arc::clone(function))
 }
 
 /// The first operand of such a chain of integers, which has its type.
@@ -293,14 +323,29 @@ pub(crate) fn length(value: Expr) -> Expr {
     LENGTH.call(vec![value])
 }
 
+/// The interval that stands for all of its length.
+pub(crate) fn canonical(value: Expr) -> Expr {
+    CANONICAL.call(vec![value])
+}
+
+/// The longer or shorter of two intervals.
+pub(crate) fn further(left: Expr, right: Expr, is_greatest: bool) -> Expr {
+    if is_greatest { &LONGER } else { &SHORTER }.call(vec![left, right])
+}
+
+/// The function that is true of every value, which a statement can name.
+pub(crate) fn always() -> Arc<ScalarUDF> {
+    Arc::clone(&ALWAYS)
+}
+
 /// A decimal with fewer digits after the point.
 pub(crate) fn rounded(value: Expr, scale: i8) -> Expr {
     Function::udf(Does::Rounded(scale), 1).call(vec![value])
 }
 
-/// Whether this is such a function.
-pub(crate) fn has_no_sign_of_zero(value: &Expr) -> bool {
-    matches!(value, Expr::ScalarFunction(function) if function.func.name() == ZERO.name())
+/// Whether equal results of this expression are the same: it is such a function.
+pub(crate) fn is_in_one_form(value: &Expr) -> bool {
+    matches!(value, Expr::ScalarFunction(function) if [ZERO.name(), CANONICAL.name()].contains(&function.func.name()))
 }
 
 /// A date or time in nanoseconds, for comparisons.
@@ -318,9 +363,9 @@ pub(crate) fn nearest_float(value: Expr) -> Expr {
     NEAREST.call(vec![value])
 }
 
-/// The begin of the year, month … of a date.
-pub(crate) fn begin(of: Expr, date: Expr) -> Expr {
-    BEGIN.call(vec![of, date])
+/// The begin of the year, month … of a date or time.
+pub(crate) fn begin(of: Expr, time: Expr) -> Expr {
+    BEGIN.call(vec![of, time])
 }
 
 impl ScalarUDFImpl for Function {
@@ -334,6 +379,10 @@ impl ScalarUDFImpl for Function {
             Does::Begin => "begin_of_date",
             Does::Whole => "nearest_integer",
             Does::Length => "length_of_interval",
+            Does::Canonical => "canonical_interval",
+            Does::Longer => "longer_interval",
+            Does::Shorter => "shorter_interval",
+            Does::Always => ALWAYS_NAME,
             Does::Rounded(_) => "nearest_decimal",
         }
     }
@@ -350,7 +399,13 @@ impl ScalarUDFImpl for Function {
             (Does::Nanoseconds, _) => DataType::Timestamp(TimeUnit::Nanosecond, None),
             (Does::Nearest, _) => DataType::Float64,
             (Does::Length, _) => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
-            (Does::Begin | Does::Microseconds, _) => DataType::Timestamp(TimeUnit::Microsecond, None),
+            (Does::Canonical | Does::Longer | Does::Shorter, _) => DataType::Interval(IntervalUnit::MonthDayNano),
+            (Does::Always, _) => DataType::Boolean,
+            (Does::Begin, _) => match types.get(1) {
+                Some(own @ DataType::Timestamp(..)) => own.clone(),
+                _ => DataType::Timestamp(TimeUnit::Microsecond, None),
+            },
+            (Does::Microseconds, _) => DataType::Timestamp(TimeUnit::Microsecond, None),
             (Does::Rounded(to), Some(DataType::Decimal128(digits, from))) => {
                 // A digit more, as 9.9 becomes 10.
                 let left = i16::from(*digits) - i16::from(*from) + i16::from(to) + 1;
@@ -388,6 +443,12 @@ impl ScalarUDFImpl for Function {
                 other => internal_err!("{other} is no float"),
             }),
             (Does::Length, [value]) => each(value, &lengths),
+            (Does::Canonical, [value]) => each(value, &canonicals),
+            (Does::Longer | Does::Shorter, [left, right]) => {
+                let [left, right] = [left.to_array(args.number_rows)?, right.to_array(args.number_rows)?];
+                extremes(&left, &right, self.does == Does::Longer).map(ColumnarValue::Array)
+            }
+            (Does::Always, [value]) => each(value, &|array| Ok(Arc::new(BooleanArray::from(vec![true; array.len()])))),
             (Does::Rounded(scale), [value]) => {
                 let data_type = args.return_field.data_type();
                 each(value, &|array| round(array, scale, data_type))
@@ -425,58 +486,6 @@ fn round(array: &ArrayRef, scale: i8, data_type: &DataType) -> Result<ArrayRef> 
     };
     let all = array.as_primitive::<Decimal128Type>().unary::<_, Decimal128Type>(rounded);
     Ok(Arc::new(all.with_data_type(data_type.clone())))
-}
-
-/// Lengths of intervals.
-fn lengths(array: &ArrayRef) -> Result<ArrayRef> {
-    const DAY: i128 = 86_400_000_000_000;
-    let Some(intervals) = array.as_primitive_opt::<IntervalMonthDayNanoType>() else {
-        return internal_err!("{} is no interval of months, days and nanoseconds", array.data_type());
-    };
-    let length = |one: IntervalMonthDayNano| {
-        (30 * i128::from(one.months) + i128::from(one.days)) * DAY + i128::from(one.nanoseconds)
-    };
-    let all = intervals.unary::<_, Decimal128Type>(length);
-    Ok(Arc::new(all.with_data_type(DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0))))
-}
-
-fn begins(of: &str, dates: &ArrayRef) -> Result<ArrayRef> {
-    const DAY: i64 = 86_400_000_000;
-    let first: fn(i64) -> i64 = match of {
-        "year" => |day| days_of(civil(day).0, 1),
-        "quarter" => |day| days_of(civil(day).0, (civil(day).1 - 1) / 3 * 3 + 1),
-        "month" => |day| days_of(civil(day).0, civil(day).1),
-        // 1970-01-01 was a Thursday, and a week begins with Monday.
-        "week" => |day| day - (day + 3).rem_euclid(7),
-        "day" | "hour" | "minute" | "second" | "millisecond" | "microsecond" => |day| day,
-        other => {
-            return plan_err!("date_trunc of {other:?} is not supported: year, quarter, month, week, day are");
-        }
-    };
-    let times: TimestampMicrosecondArray =
-        dates.as_primitive::<Date32Type>().unary(|day| first(i64::from(day)).saturating_mul(DAY));
-    Ok(Arc::new(times))
-}
-
-/// The year and month of a day since 1970, see Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-fn civil(day: i64) -> (i64, i64) {
-    let day = day + 719_468;
-    let era = day.div_euclid(146_097);
-    let of_era = day.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year + era * 400 + i64::from(month <= 2), month)
-}
-
-/// The day since 1970 with which a month begins.
-fn days_of(year: i64, month: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
 fn nanoseconds(array: &ArrayRef) -> Result<ArrayRef> {
@@ -517,11 +526,10 @@ fn microseconds(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(cast_with_options(array, &to, &options)?)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "distributed"))]
 mod tests {
     use super::*;
 
-    #[cfg(feature = "distributed")]
     #[test]
     fn functions_that_are_made_for_a_question_come_back_from_their_texts() {
         let chain = |(operators, is_decimal)| ScalarUDF::from(Checked::of(operators, is_decimal));
@@ -539,19 +547,5 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all().len());
-    }
-
-    #[test]
-    fn months_begin_with_days() {
-        assert_eq!((days_of(1970, 1), days_of(1970, 3), days_of(2000, 3)), (0, 59, 11_017));
-        let mut before = (civil(-800_000), -800_000);
-        for day in -799_999..800_000 {
-            let month = civil(day);
-            if month != before.0 {
-                assert_eq!(days_of(month.0, month.1), day, "{month:?}");
-                assert!((28..=31).contains(&(day - before.1)) || before.1 == -800_000, "{month:?}");
-                before = (month, day);
-            }
-        }
     }
 }

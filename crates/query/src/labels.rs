@@ -1,7 +1,8 @@
 //! Names of columns that the question does not name: what it says.
 
 use arrow_schema::{Schema, SchemaRef};
-use datafusion::sql::sqlparser::ast::{Expr, Ident, SelectItem, SetExpr, Statement};
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Select, SelectItem, SetExpr, Statement, VisitMut, VisitorMut};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The names of the first and last columns of an answer, `None` for those that the engine names rightly.
@@ -65,28 +66,50 @@ impl Labels {
         Labels { first, last, is_open }
     }
 
-    /// The statement with other names for columns of which several may have one name, and the labels of these. `None` if it is not known which column of the
-    /// answer is which.
-    pub fn renamed(&self, statement: &Statement) -> Option<(Statement, Labels)> {
+    /// The statement with other names for columns of which several may have one name, and the labels of these.
+    pub fn renamed(&self, statement: &Statement) -> (Statement, Labels) {
         let mut statement = statement.clone();
-        let Statement::Query(query) = &mut statement else { return None };
-        let is_ordered = query.order_by.is_some();
         let mut labels = self.clone();
+        labels.rename_shown(&mut statement);
+        let _ = statement.visit(&mut Repeated);
+        (statement, labels)
+    }
+
+    /// Renames columns of the answer, as far as it is known which of them is which.
+    fn rename_shown(&mut self, statement: &mut Statement) {
+        let Statement::Query(query) = statement else { return };
+        let is_ordered = query.order_by.is_some();
         let mut body = &mut *query.body;
         let select = loop {
             match body {
                 SetExpr::Select(select) => break select,
                 SetExpr::SetOperation { left, .. } => body = left,
-                _ => return None,
+                _ => return,
             }
         };
-        if self.is_open || self.first.len() != select.projection.len() {
-            return None;
+        let count = select.projection.len();
+        if !self.is_open && self.first.len() != count {
+            return;
         }
         let mut taken: Vec<String> = Vec::new();
-        for (at, (item, label)) in select.projection.iter_mut().zip(&mut labels.first).enumerate() {
+        for (at, item) in select.projection.iter_mut().enumerate() {
+            let of_last = || (at + self.last.len()).checked_sub(count);
+            let label = match at < self.first.len() {
+                true => self.first.get_mut(at),
+                false => of_last().and_then(|at| self.last.get_mut(at)),
+            };
+            // What is between the others has no label, but may have a name of several columns.
+            let Some(label) = label else { continue };
             let (expr, shown) = match item {
-                SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => continue,
+                SelectItem::UnnamedExpr(expr @ (Expr::Identifier(_) | Expr::CompoundIdentifier(_))) => {
+                    let Some(name) = name_of(expr).map(ToOwned::to_owned) else { continue };
+                    // Beside all columns of a table it may be one of them.
+                    if !self.is_open && !taken.contains(&name) {
+                        taken.push(name);
+                        continue;
+                    }
+                    (expr.clone(), name)
+                }
                 SelectItem::UnnamedExpr(expr) => (expr.clone(), label.clone().unwrap_or_else(|| expr.to_string())),
                 SelectItem::ExprWithAlias { expr, alias } => {
                     // The order may be that of this name.
@@ -96,13 +119,12 @@ impl Labels {
                     }
                     (expr.clone(), alias.value.clone())
                 }
-                _ => return None,
+                _ => continue,
             };
             let alias = Ident::with_quote('"', format!("_column_{at}"));
             *item = SelectItem::ExprWithAlias { expr, alias };
             *label = Some(shown);
         }
-        Some((statement, labels))
     }
 
     /// The schema with these names.
@@ -120,5 +142,40 @@ impl Labels {
             }
         });
         Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
+    }
+}
+
+/// The last part of the name of a column.
+fn name_of(column: &Expr) -> Option<&str> {
+    match column {
+        Expr::Identifier(name) => Some(&name.value),
+        Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.as_str()),
+        _ => None,
+    }
+}
+
+/// Renames columns that a subquery has twice: `y, y` becomes `y, y as y_2`.
+struct Repeated;
+
+impl VisitorMut for Repeated {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        let mut columns: Vec<(Expr, String)> = Vec::new();
+        for item in &mut select.projection {
+            let SelectItem::UnnamedExpr(expr) = item else { continue };
+            let Some(name) = name_of(expr).map(ToOwned::to_owned) else { continue };
+            // Columns of two tables stay alike: which of them a name means is not known.
+            let is_plain = |one: &Expr| matches!(one, Expr::Identifier(_));
+            let is_same =
+                |(other, own): &&(Expr, String)| *own == name && (other == expr || is_plain(other) || is_plain(expr));
+            let count = columns.iter().filter(is_same).count();
+            columns.push((expr.clone(), name.clone()));
+            if count > 0 {
+                let alias = Ident::with_quote('"', format!("{name}_{}", count + 1));
+                *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias };
+            }
+        }
+        ControlFlow::Continue(())
     }
 }

@@ -28,6 +28,7 @@ use crate::bounded;
 use crate::catalog::{CATALOG, Catalog, SqlCatalog};
 use crate::errors::{is_of_equal_names, of_engine, of_plan};
 use crate::exact::Exact;
+use crate::functions;
 use crate::graph_table;
 use crate::labels::Labels;
 use crate::merged::merge;
@@ -42,6 +43,9 @@ use crate::subqueries;
 
 /// The most memory that is kept for merging what was sorted, bytes.
 const MOST_RESERVED: usize = 256 << 20;
+
+/// Rows of a batch where tables are sorted for joins.
+const ROWS_OF_SORTED: usize = 1024;
 
 /// Keys of the smaller side of a join that are handed to the other side: so many, of so many bytes.
 const MOST_KEYS: usize = 20_000;
@@ -110,9 +114,8 @@ impl Planning {
         let state = self.state(catalog)?;
         let functions = || state.udfs().into_iter().chain(state.udafs()).chain(state.udwfs()).collect();
         let mut plan = handle.block_on(state.statement_to_plan(statement));
-        if plan.as_ref().is_err_and(is_of_equal_names)
-            && let Some((sql, other)) = renamed.filter(|_| is_plain)
-        {
+        if plan.as_ref().is_err_and(is_of_equal_names) && is_plain {
+            let (sql, other) = renamed;
             labels = other;
             let statement = Statement::Statement(Box::new(sql));
             let statement = if self.explain { explained(statement) } else { statement };
@@ -149,6 +152,10 @@ impl Planning {
             .with_default_catalog_and_schema(CATALOG, catalog.schemas().first().map_or("graph", String::as_str))
             .with_information_schema(true)
             .with_sort_spill_reservation_bytes(reserved);
+        if self.sorts_joins {
+            // What is in memory is sorted as a whole, and merged in few rows at once: other merges need as much memory as the rows.
+            config = config.with_sort_in_place_threshold_bytes(usize::MAX).with_batch_size(ROWS_OF_SORTED);
+        }
         if self.elsewhere.is_some() {
             config = config.with_extension(Arc::new(Divided));
         }
@@ -180,6 +187,7 @@ impl Planning {
         state.add_analyzer_rule(Arc::new(Exact));
         aggregates::register(&mut state).map_err(of_engine)?;
         bounded::register(&mut state, limit).map_err(of_engine)?;
+        state.register_udf(functions::always()).map_err(of_engine)?;
         // The time that the question calls now.
         state.mark_start_execution();
         Ok(state)

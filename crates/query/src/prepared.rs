@@ -6,7 +6,8 @@
 //! | `intersect all`, `except all` | keep or drop all equal rows | equal rows are numbered, and their numbers compared too |
 //! | numerals with a point | exact decimals everywhere, or floats everywhere | decimals beside decimals, otherwise floats |
 //! | decimals beside floats | the float is a decimal of 15 digits after the point | the decimal is a float |
-//! | `date_trunc` of a date | nanoseconds, which have no years before 1678 | microseconds |
+//! | `date_trunc` of a date, or of a time without a zone | nanoseconds, which have no years before 1678 | microseconds, or the unit of the time |
+//! | `(a, b) in (select x, y …)`, where the subquery depends on the outer row | loses what the inner table is called | see `correlated` |
 //! | a date and an interval with hours, minutes or seconds, or one that is calculated | a date, without the part of the day | a time |
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use datafusion::logical_expr::{
     Operator, Subquery, SubqueryAlias, Values,
 };
 
+use crate::correlated::{check_levels, compared_rows};
 use crate::doubles::nearest;
 use crate::functions::begin;
 use crate::mixed::mixed;
@@ -39,6 +41,8 @@ const DIGITS: u8 = 18;
 pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
     let names = AtomicUsize::new(0);
     let plan = plan.transform_up_with_subqueries(|plan| {
+        let plan = compared_rows(plan)?.data;
+        check_levels(&plan)?;
         let plan = compared(plan, &names)?;
         let plan = counted(plan)?;
         let plan = numerals(plan)?;
@@ -166,12 +170,18 @@ fn marked(expression: Expr) -> Expr {
     }
 }
 
-/// `date_trunc` of a date.
+/// `date_trunc` of a date, or of a time whose unit has more years than nanoseconds.
 fn truncated(expression: Expr, schema: &DFSchema) -> Expr {
     match expression {
         Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "date_trunc" => match args.as_slice() {
-            [of @ Expr::Literal(..), date] if date.get_type(schema).is_ok_and(|own| own == DataType::Date32) => {
-                begin(of.clone(), date.clone())
+            [of @ Expr::Literal(..), time]
+                if time.get_type(schema).is_ok_and(|own| match own {
+                    DataType::Date32 => true,
+                    DataType::Timestamp(unit, None) => unit != TimeUnit::Nanosecond,
+                    _ => false,
+                }) =>
+            {
+                begin(of.clone(), time.clone())
             }
             _ => Expr::ScalarFunction(ScalarFunction { func, args }),
         },

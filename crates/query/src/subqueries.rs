@@ -3,10 +3,11 @@
 //! | question | the engine | here |
 //! |---|---|---|
 //! | `x = any (select …)`, `x <> all (select …)` in a condition | compares all rows with each other | `x in (select …)`, `x not in (select …)` |
-//! | `(a, b) in (select x, y …)` | refuses several columns | `exists (select 1 from (select x, y …) where a = x and b = y)` |
+//! | `(a, b) in (select x, y …)` | refuses several columns | `exists (select 1 from (select x, y …) where a = x and b = y)`, see also `correlated` |
 //!
 //! A row with a null may be neither in a subquery nor not in it. A condition takes that for false, so below an even number of `not` it is
-//! asked whether the comparison is true, and below an odd number whether it is not false.
+//! asked whether the comparison is true, and below an odd number whether it is not false. That is asked of three sets of rows, as the engine joins by hash what is
+//! equal: rows that are equal; rows of the subquery with nulls; and all of them, for a row with nulls outside. Without nulls the last two find nothing to compare.
 
 use std::ops::ControlFlow;
 
@@ -19,25 +20,34 @@ use isomorph::{Error, Result};
 
 use crate::dialect::Questions;
 use crate::errors::syntax;
+use crate::functions::ALWAYS_NAME;
+
+/// What the rows of a subquery are called that a row is compared with.
+pub(crate) const COMPARED_ROWS: &str = "_compared_rows";
+
+/// The most subqueries that a question may have more than it has: they are written several times, also those inside of others.
+const MOST_COPIES: usize = 100;
 
 /// Rewrites them in `statement`.
 ///
 /// # Errors
 /// None but internal ones.
 pub(crate) fn rewrite(statement: &mut Statement) -> Result<()> {
-    match statement.visit(&mut Rewriter) {
+    match statement.visit(&mut Rewriter { copies: 0 }) {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(()),
     }
 }
 
-struct Rewriter;
+struct Rewriter {
+    copies: usize,
+}
 
 impl VisitorMut for Rewriter {
     type Break = Error;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
-        match of_body(&mut query.body) {
+        match of_body(&mut query.body, &mut self.copies) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         }
@@ -51,39 +61,38 @@ impl VisitorMut for Rewriter {
     }
 }
 
-fn of_body(body: &mut SetExpr) -> Result<()> {
+fn of_body(body: &mut SetExpr, copies: &mut usize) -> Result<()> {
     match body {
         SetExpr::Select(select) => {
-            select.selection.iter_mut().chain(&mut select.having).try_for_each(|one| of_condition(one, false))
+            select.selection.iter_mut().chain(&mut select.having).try_for_each(|one| of_condition(one, false, copies))
         }
-        SetExpr::SetOperation { left, right, .. } => of_body(left).and_then(|()| of_body(right)),
+        SetExpr::SetOperation { left, right, .. } => of_body(left, copies).and_then(|()| of_body(right, copies)),
         _ => Ok(()),
     }
 }
 
 /// Rewrites the parts of a condition, which is below an odd number of `not` if `is_negated`.
-fn of_condition(condition: &mut Expr, is_negated: bool) -> Result<()> {
+fn of_condition(condition: &mut Expr, is_negated: bool, copies: &mut usize) -> Result<()> {
     match condition {
         Expr::BinaryOp { left, op: BinaryOperator::And | BinaryOperator::Or, right } => {
-            of_condition(left, is_negated)?;
-            of_condition(right, is_negated)
+            of_condition(left, is_negated, copies)?;
+            return of_condition(right, is_negated, copies);
         }
-        Expr::Nested(inner) => of_condition(inner, is_negated),
-        Expr::UnaryOp { op: UnaryOperator::Not, expr } => of_condition(expr, !is_negated),
+        Expr::Nested(inner) => return of_condition(inner, is_negated, copies),
+        Expr::UnaryOp { op: UnaryOperator::Not, expr } => return of_condition(expr, !is_negated, copies),
         Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => {
             if let Some(found) = within(left, right, false) {
                 *condition = found;
             }
-            of_rows(condition, &mut |row| row.exists(is_negated))
         }
         Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } => {
             if let Some(found) = within(left, right, true) {
                 *condition = found;
             }
-            of_rows(condition, &mut |row| row.exists(is_negated))
         }
-        other => of_rows(other, &mut |row| row.exists(is_negated)),
+        _ => {}
     }
+    of_rows(condition, &mut |row| row.exists(is_negated, copies))
 }
 
 /// `left [not] in (right)`, if `right` is a subquery.
@@ -130,19 +139,44 @@ impl Row {
         let pairs = self.items.iter().enumerate().map(|(at, item)| Expr::BinaryOp {
             left: Box::new(Expr::Nested(Box::new(item.clone()))),
             op: BinaryOperator::Eq,
-            right: Box::new(Expr::Identifier(Ident::with_quote('"', column(at)))),
+            right: Box::new(of_subquery(at)),
         });
-        let both =
-            |left, right| Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::And, right: Box::new(right) };
-        pairs.reduce(both).unwrap_or_else(|| truth(Some(true)))
+        joined(pairs, &BinaryOperator::And).unwrap_or_else(|| truth(Some(true)))
+    }
+
+    /// Whether no row of the subquery equals this one, or may be equal.
+    fn differs(&self) -> Result<Expr> {
+        let equal = Expr::Nested(Box::new(self.equal()));
+        let may_be = Expr::IsNotFalse(Box::new(equal.clone()));
+        let is_null = |values: Vec<Expr>| {
+            let all = values.into_iter().map(|value| Expr::IsNull(Box::new(Expr::Nested(Box::new(value)))));
+            joined(all, &BinaryOperator::Or).map(|any| Expr::Nested(Box::new(any)))
+        };
+        let mut all = vec![not(self.any(equal)?)];
+        if let Some(has_null) = is_null((0..self.items.len()).map(of_subquery).collect()) {
+            let both = joined([has_null, may_be.clone()].into_iter(), &BinaryOperator::And);
+            all.extend(both.map(|both| self.any(both)).transpose()?.map(not));
+        }
+        let may_be_null = self.items.iter().filter(|item| !is_known(item)).cloned().collect();
+        if let Some(has_null) = is_null(may_be_null) {
+            // All rows of the subquery have this key, and of those outside the ones with nulls.
+            let key = Expr::BinaryOp {
+                left: Box::new(has_null),
+                op: BinaryOperator::Eq,
+                right: Box::new(call(ALWAYS_NAME, of_subquery(0))?),
+            };
+            let both = joined([key, may_be].into_iter(), &BinaryOperator::And);
+            all.extend(both.map(|both| self.any(both)).transpose()?.map(not));
+        }
+        let all = joined(all.into_iter(), &BinaryOperator::And).unwrap_or_else(|| truth(Some(true)));
+        Ok(Expr::Nested(Box::new(all)))
     }
 
     /// Whether the subquery has a row for which the condition is true.
     fn any(&self, condition: Expr) -> Result<Expr> {
         let columns: Vec<String> = (0..self.items.len()).map(|at| format!("\"{}\"", column(at))).collect();
-        let text = format!("exists (select 1 from (select 1) as \"_compared_rows\" ({}))", columns.join(", "));
-        let parser = Parser::new(&Questions).try_with_sql(&text);
-        let mut found = parser.and_then(|mut parser| parser.parse_expr()).map_err(|error| syntax(&error))?;
+        let text = format!("exists (select 1 from (select 1) as \"{COMPARED_ROWS}\" ({}))", columns.join(", "));
+        let mut found = parsed(&text)?;
         if let Expr::Exists { subquery, .. } = &mut found
             && let SetExpr::Select(select) = &mut *subquery.body
         {
@@ -157,12 +191,18 @@ impl Row {
     }
 
     /// The comparison in a condition: unknown is false, or true below an odd number of `not`.
-    fn exists(&self, is_negated: bool) -> Result<Expr> {
-        // Whether unknown counts as equal.
-        let is_wide = is_negated != self.negated;
-        let equal = Expr::Nested(Box::new(self.equal()));
-        let found = self.any(if is_wide { Expr::IsNotFalse(Box::new(equal)) } else { equal })?;
-        Ok(if self.negated { not(found) } else { found })
+    fn exists(&self, is_negated: bool, copies: &mut usize) -> Result<Expr> {
+        if is_negated == self.negated {
+            let found = self.any(Expr::Nested(Box::new(self.equal())))?;
+            return Ok(if self.negated { not(found) } else { found });
+        }
+        // Unknown counts as equal.
+        let differs = match *copies < MOST_COPIES {
+            true => self.differs()?,
+            false => not(self.any(Expr::IsNotFalse(Box::new(Expr::Nested(Box::new(self.equal())))))?),
+        };
+        *copies += 2;
+        Ok(if self.negated { differs } else { not(differs) })
     }
 
     /// The comparison with its three truth values.
@@ -185,4 +225,34 @@ impl Row {
 
 fn column(at: usize) -> String {
     format!("_compared_{at}")
+}
+
+/// A column of the subquery.
+fn of_subquery(at: usize) -> Expr {
+    Expr::Identifier(Ident::with_quote('"', column(at)))
+}
+
+/// All of them with `op` between; `None` of nothing.
+fn joined(all: impl Iterator<Item = Expr>, op: &BinaryOperator) -> Option<Expr> {
+    all.reduce(|left, right| Expr::BinaryOp { left: Box::new(left), op: op.clone(), right: Box::new(right) })
+}
+
+/// Whether a value is written down, and is no null.
+fn is_known(value: &Expr) -> bool {
+    match value {
+        Expr::Nested(inner) => is_known(inner),
+        Expr::Value(value) => !matches!(value.value, Value::Null | Value::Placeholder(_)),
+        Expr::TypedString(_) => true,
+        _ => false,
+    }
+}
+
+/// A call of a function.
+fn call(name: &str, argument: Expr) -> Result<Expr> {
+    parsed(&format!("\"{name}\"({argument})"))
+}
+
+fn parsed(text: &str) -> Result<Expr> {
+    let parser = Parser::new(&Questions).try_with_sql(text);
+    parser.and_then(|mut parser| parser.parse_expr()).map_err(|error| syntax(&error))
 }

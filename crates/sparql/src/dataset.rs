@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use isomorph::error::{Error, Result};
 use oxrdf::Term;
-use spareval::{ExpressionTerm, InternalQuad, QueryableDataset};
+use spareval::{InternalQuad, QueryableDataset};
 
 use crate::builder::DEFAULT_GRAPH;
 use crate::index::{Positions, Rows, TripleIndex};
-use crate::large_integers;
 use crate::term::{self, Finding};
 
 /// A term during evaluation: equal terms are equal values.
@@ -114,16 +113,5 @@ impl<'a> QueryableDataset<'a> for Face<'a> {
             Id::Known(number) => term::term(self.0.terms.key(number).unwrap_or_default(), &self.0.terms),
             Id::Other(term) => Ok(Arc::unwrap_or_clone(term)),
         }
-    }
-
-    fn externalize_expression_term(&self, term: Id) -> Result<ExpressionTerm, Error> {
-        Ok(match self.externalize_term(term)? {
-            Term::Literal(literal) => large_integers::read(literal),
-            term => term.into(),
-        })
-    }
-
-    fn internalize_expression_term(&self, term: ExpressionTerm) -> Result<Id, Error> {
-        self.internalize_term(large_integers::written(term))
     }
 }

@@ -6,11 +6,10 @@ use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExp
 use spargebra::term::{GroundTerm, NamedNodePattern};
 use spargebra::{Query, SparqlParser};
 
-use crate::large_integers;
 use crate::params;
 use crate::patterns::Wanted;
 use crate::stack::on_large_stack;
-use crate::visit::{each_expression, parts};
+use crate::visit::parts;
 
 /// The longest query, in bytes.
 const LONGEST: usize = 16 << 20;
@@ -67,7 +66,6 @@ impl Question {
             let mut query = parser.parse_query(text).map_err(|error| syntax(text, &error))?;
             check_pattern(pattern_of(&query))?;
             order_columns(&mut query, text);
-            each_expression(pattern_of_mut(&mut query), &mut large_integers::constants);
             for (name, term) in &options.params {
                 let term = parse_term(term, options).map_err(|error| error.at(Place::field(name.clone())))?;
                 let name = name.strip_prefix(['?', '$']).unwrap_or(name);

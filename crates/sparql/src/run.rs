@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::columnar::{Columnar, refusal};
 use crate::dataset::Face;
 use crate::index::TripleIndex;
+use crate::operators;
 use crate::question::{Question, largest_join, pattern_of, pattern_of_mut};
 use crate::stack::on_large_stack;
 use crate::sums;
@@ -90,6 +91,7 @@ impl Question {
         }
         let mut query = self.query.clone();
         sums::replace(pattern_of_mut(&mut query));
+        operators::replace(pattern_of_mut(&mut query));
         let results = evaluator.prepare(&query).execute(Face(graph)).map_err(|error| failure(error, timeout))?;
         take(Answer::new(results, timeout))
     }

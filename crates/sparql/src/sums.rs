@@ -1,44 +1,66 @@
 //! Sums and means of numbers. Those of integers and decimals are exact and do not depend on the order of rows: `xsd:integer` has no largest value, so a sum
 //! may have more digits than the values.
 
-use oxrdf::vocab::xsd;
+use std::cmp::Ordering;
+
 use oxrdf::{Literal, NamedNode, Term};
 use spareval::{AggregateFunctionAccumulator, CancellationToken, ExpressionTerm, QueryEvaluator};
 use spargebra::algebra::{AggregateExpression, AggregateFunction, GraphPattern};
 
-use crate::large_integers;
+use crate::exact::{Exact, PARTS};
+use crate::operators::{sorted, with_operators};
 use crate::visit::each_aggregate;
-
-/// The parts of one: decimals have 18 digits after the point.
-const PARTS: i128 = 1_000_000_000_000_000_000;
 
 /// The names of these aggregates for the evaluator of rows.
 const SUM: &str = "urn:isomorph:sum";
 const MEAN: &str = "urn:isomorph:mean";
+const LEAST: &str = "urn:isomorph:min";
+const GREATEST: &str = "urn:isomorph:max";
 
 /// A number.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Number {
-    Integer(i128),
-    /// In parts of one.
-    Decimal(i128),
+    /// An integer or a decimal.
+    Exactly(Exact),
     Float(f32),
     Double(f64),
 }
 
 impl Number {
-    /// The number that a term is. Integers have at most 38 digits.
-    pub(crate) fn of(term: &Term) -> Option<Number> {
-        let Term::Literal(literal) = term else { return None };
-        if large_integers::is_large(literal) {
-            return literal.value().parse().ok().map(Number::Integer);
+    /// The number that a value is.
+    pub(crate) fn of_value(value: &ExpressionTerm) -> Option<Number> {
+        match value {
+            ExpressionTerm::FloatLiteral(value) => Some(Number::Float((*value).into())),
+            ExpressionTerm::DoubleLiteral(value) => Some(Number::Double((*value).into())),
+            other => Exact::of_value(other).map(Number::Exactly),
         }
-        match term.clone().into() {
-            ExpressionTerm::IntegerLiteral(value) => Some(Number::Integer(i64::from(value).into())),
-            ExpressionTerm::DecimalLiteral(value) => Some(Number::Decimal(i128::from_be_bytes(value.to_be_bytes()))),
-            ExpressionTerm::FloatLiteral(value) => Some(Number::Float(value.into())),
-            ExpressionTerm::DoubleLiteral(value) => Some(Number::Double(value.into())),
-            _ => None,
+    }
+
+    /// The order of two numbers, of the wider of their types; `None` beside NaN.
+    pub(crate) fn compare(self, other: Number) -> Option<Ordering> {
+        match (self, other) {
+            (Number::Exactly(left), Number::Exactly(right)) => Some(left.compare(right)),
+            (Number::Double(_), _) | (_, Number::Double(_)) => self.double().partial_cmp(&other.double()),
+            _ => self.float().partial_cmp(&other.float()),
+        }
+    }
+
+    /// The number as a float.
+    #[expect(clippy::cast_possible_truncation, reason = "the nearest float")]
+    pub(crate) fn float(self) -> f32 {
+        match self {
+            Number::Exactly(number) => number.float(),
+            Number::Float(number) => number,
+            Number::Double(number) => number as f32,
+        }
+    }
+
+    /// The number as a double.
+    pub(crate) fn double(self) -> f64 {
+        match self {
+            Number::Exactly(number) => number.double(),
+            Number::Float(number) => number.into(),
+            Number::Double(number) => number,
         }
     }
 }
@@ -72,15 +94,12 @@ impl Sum {
     pub(crate) fn add(&mut self, number: Option<Number>) {
         self.count += 1;
         let widest = match number {
-            Some(Number::Integer(value)) => {
-                self.add_whole(value);
-                Widest::Integer
-            }
-            Some(Number::Decimal(value)) => {
-                self.add_whole(value / PARTS);
+            Some(Number::Exactly(number)) => {
+                let (whole, parts) = number.split();
+                self.add_whole(whole);
                 // Of less than 2^64 rows.
-                self.parts += value % PARTS;
-                Widest::Decimal
+                self.parts += parts;
+                if number.is_integer() { Widest::Integer } else { Widest::Decimal }
             }
             Some(Number::Float(value)) => {
                 self.float += value;
@@ -124,8 +143,8 @@ impl Sum {
         }
         let (whole, parts) = self.exact()?;
         Some(match self.widest {
-            Widest::Integer => Literal::new_typed_literal(whole.to_string(), xsd::INTEGER).into(),
-            Widest::Decimal => decimal(whole, parts),
+            Widest::Integer => Exact::integer(whole).value().into(),
+            Widest::Decimal => Exact::from((whole, parts)).value().into(),
             Widest::Float => ExpressionTerm::FloatLiteral(self.float(whole, parts).into()).into(),
             Widest::Double => ExpressionTerm::DoubleLiteral(self.double(whole, parts).into()).into(),
         })
@@ -145,7 +164,7 @@ impl Sum {
                 let count = i128::from(self.count);
                 // What is left is less than 2^64, and so is its product with the parts of one less than 2^127.
                 let left = (whole % count).checked_mul(PARTS)?.checked_add(parts)?;
-                decimal(whole / count, left / count)
+                Exact::from((whole / count, left / count)).value().into()
             }
             Widest::Float => ExpressionTerm::FloatLiteral((self.float(whole, parts) / self.count as f32).into()).into(),
             Widest::Double => {
@@ -155,28 +174,15 @@ impl Sum {
     }
 
     fn float(&self, whole: i128, parts: i128) -> f32 {
-        self.float + text(whole, parts).parse::<f32>().unwrap_or(f32::NAN)
+        self.float + Exact::from((whole, parts)).float()
     }
 
     fn double(&self, whole: i128, parts: i128) -> f64 {
-        self.double + f64::from(self.float) + text(whole, parts).parse::<f64>().unwrap_or(f64::NAN)
+        self.double + f64::from(self.float) + Exact::from((whole, parts)).double()
     }
 }
 
-fn text(whole: i128, parts: i128) -> String {
-    let sign = if whole < 0 || parts < 0 { "-" } else { "" };
-    let (whole, parts) = (whole.unsigned_abs(), format!("{:018}", parts.unsigned_abs()));
-    match parts.trim_end_matches('0') {
-        "" => format!("{sign}{whole}"),
-        parts => format!("{sign}{whole}.{parts}"),
-    }
-}
-
-fn decimal(whole: i128, parts: i128) -> Term {
-    Literal::new_typed_literal(text(whole, parts), xsd::DECIMAL).into()
-}
-
-/// An aggregate of the evaluator of rows.
+/// A sum or mean for the evaluator of rows.
 struct OfRows {
     sum: Sum,
     is_mean: bool,
@@ -184,8 +190,7 @@ struct OfRows {
 
 impl AggregateFunctionAccumulator for OfRows {
     fn accumulate(&mut self, element: Term) {
-        // The evaluator has integers beyond 64 bits as decimals.
-        self.sum.add(Number::of(&large_integers::written(element.into())));
+        self.sum.add(Number::of_value(&element.into()));
     }
 
     fn finish(&mut self) -> Option<Term> {
@@ -193,11 +198,34 @@ impl AggregateFunctionAccumulator for OfRows {
     }
 }
 
-/// An evaluator of rows with these aggregates.
+/// The least or greatest value for the evaluator of rows.
+struct ExtremeOfRows {
+    best: Option<ExpressionTerm>,
+    better: Ordering,
+}
+
+impl AggregateFunctionAccumulator for ExtremeOfRows {
+    fn accumulate(&mut self, element: Term) {
+        let element = element.into();
+        if self.best.as_ref().is_none_or(|best| sorted(&element, best) == self.better) {
+            self.best = Some(element);
+        }
+    }
+
+    fn finish(&mut self) -> Option<Term> {
+        self.best.take().map(Term::from)
+    }
+}
+
+/// An evaluator of rows with these aggregates, and with the operators of `operators`.
 pub(crate) fn evaluator(token: &CancellationToken) -> QueryEvaluator {
-    let mut evaluator = QueryEvaluator::new().with_cancellation_token(token.clone());
+    let mut evaluator = with_operators(QueryEvaluator::new().with_cancellation_token(token.clone()));
     for (name, is_mean) in [(SUM, false), (MEAN, true)] {
         let new = move || Box::new(OfRows { sum: Sum::default(), is_mean }) as _;
+        evaluator = evaluator.with_custom_aggregate_function(NamedNode::new_unchecked(name), new);
+    }
+    for (name, better) in [(LEAST, Ordering::Less), (GREATEST, Ordering::Greater)] {
+        let new = move || Box::new(ExtremeOfRows { best: None, better }) as _;
         evaluator = evaluator.with_custom_aggregate_function(NamedNode::new_unchecked(name), new);
     }
     evaluator
@@ -210,6 +238,8 @@ pub(crate) fn replace(pattern: &mut GraphPattern) {
             let own = match name {
                 AggregateFunction::Sum => SUM,
                 AggregateFunction::Avg => MEAN,
+                AggregateFunction::Min => LEAST,
+                AggregateFunction::Max => GREATEST,
                 _ => return,
             };
             *name = AggregateFunction::Custom(NamedNode::new_unchecked(own));
@@ -225,7 +255,8 @@ mod tests {
         let mut sum = Sum::default();
         for (value, datatype) in values {
             let datatype = NamedNode::new_unchecked(format!("http://www.w3.org/2001/XMLSchema#{datatype}"));
-            sum.add(Number::of(&Literal::new_typed_literal(*value, datatype).into()));
+            let term = Term::from(Literal::new_typed_literal(*value, datatype));
+            sum.add(Number::of_value(&term.into()));
         }
         let shown = |term: Option<Term>| {
             let Some(Term::Literal(literal)) = term else { return None };

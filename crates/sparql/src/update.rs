@@ -18,6 +18,7 @@ use crate::builder::{Builder, DEFAULT_GRAPH};
 use crate::dataset::Face;
 use crate::index::TripleIndex;
 use crate::load::load_triples;
+use crate::operators;
 use crate::patterns::Wanted;
 use crate::question::{QuestionOptions, check_pattern, check_text, parser, syntax};
 use crate::run::{failure, with_timeout};
@@ -280,6 +281,7 @@ impl State {
                 self.settle()?;
                 let mut pattern = pattern.clone();
                 sums::replace(&mut pattern);
+                operators::replace(&mut pattern);
                 let prepared = evaluator.prepare_delete_insert(
                     delete.clone(),
                     insert.clone(),

@@ -59,12 +59,42 @@ pub(crate) fn parts_mut(expression: &mut Expression) -> (Vec<&mut Expression>, O
 /// A part of a pattern.
 enum Part<'p> {
     Expression(&'p mut Expression),
+    /// An expression of which the effective boolean value counts.
+    Condition(&'p mut Expression),
     Aggregate(&'p mut AggregateExpression),
+    Order(&'p mut Vec<OrderExpression>),
 }
 
 /// Calls `change` with every expression of a pattern, those inside of others too, before what is inside of them.
 pub(crate) fn each_expression(pattern: &mut GraphPattern, change: &mut dyn FnMut(&mut Expression)) {
     each_part(pattern, &mut |part| {
+        if let Part::Expression(expression) = part {
+            change(expression);
+        }
+    });
+}
+
+/// Calls `change` with every condition of a FILTER or OPTIONAL in a pattern.
+pub(crate) fn each_condition(pattern: &mut GraphPattern, change: &mut dyn FnMut(&mut Expression)) {
+    each_part(pattern, &mut |part| {
+        if let Part::Condition(expression) = part {
+            change(expression);
+        }
+    });
+}
+
+/// Calls `change` with the keys of every ORDER BY of a pattern.
+pub(crate) fn each_order(pattern: &mut GraphPattern, change: &mut dyn FnMut(&mut Vec<OrderExpression>)) {
+    each_part(pattern, &mut |part| {
+        if let Part::Order(keys) = part {
+            change(keys);
+        }
+    });
+}
+
+/// Calls `change` with an expression and all that are inside of it, before what is inside of them.
+pub(crate) fn each_inside(expression: &mut Expression, change: &mut dyn FnMut(&mut Expression)) {
+    in_expression(expression, &mut |part| {
         if let Part::Expression(expression) = part {
             change(expression);
         }
@@ -93,9 +123,13 @@ fn each_part(pattern: &mut GraphPattern, change: &mut dyn FnMut(Part<'_>)) {
         GraphPattern::LeftJoin { left, right, expression } => {
             each_part(left, change);
             each_part(right, change);
-            expression.iter_mut().for_each(|expression| in_expression(expression, change));
+            if let Some(condition) = expression {
+                change(Part::Condition(condition));
+                in_expression(condition, change);
+            }
         }
         GraphPattern::Filter { expr, inner } => {
+            change(Part::Condition(expr));
             in_expression(expr, change);
             each_part(inner, change);
         }
@@ -104,6 +138,7 @@ fn each_part(pattern: &mut GraphPattern, change: &mut dyn FnMut(Part<'_>)) {
             each_part(inner, change);
         }
         GraphPattern::OrderBy { inner, expression } => {
+            change(Part::Order(expression));
             for key in expression {
                 let (OrderExpression::Asc(key) | OrderExpression::Desc(key)) = key;
                 in_expression(key, change);

@@ -14,6 +14,7 @@ pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value> {
     if matches!(function, F::ToString | F::ToStringOrNull) {
         return match value {
             Value::String(_) => Ok(value.clone()),
+            Value::JsonNull => Ok(Value::text("null")),
             Value::Int(_) | Value::Float(_) | Value::Bool(_) => Ok(Value::text(plain(value))),
             Value::Temporal(temporal) => Ok(Value::text(temporal.to_string())),
             Value::Duration(duration) => Ok(Value::text(duration.to_string())),

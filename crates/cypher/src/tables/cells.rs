@@ -1,5 +1,7 @@
 //! Cells of Arrow columns as values.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -38,19 +40,30 @@ pub(crate) fn value(array: &dyn Array, row: usize, field: &Field) -> Result<Valu
         _ => error.at(Place::field(field.name())),
     })?;
     match (field.metadata().get(KIND).map(String::as_str), &value) {
-        (Some("json" | "bag"), Value::String(text)) => {
+        (Some(kind @ ("json" | "bag")), Value::String(text)) => {
             if text.is_empty() {
                 return Ok(Value::Null);
             }
             let json: serde_json::Value = serde_json::from_str(text).map_err(|error| {
                 Error::malformed(format!("not a JSON value: {error}")).at(Place::field(field.name()))
             })?;
-            Ok(value_of_json(&json))
+            Ok(match (kind, value_of_json(&json)) {
+                ("bag", Value::Map(properties)) => {
+                    let all = properties.iter().map(|(name, value)| (Arc::clone(name), written(value.clone())));
+                    Value::Map(Arc::new(all.collect()))
+                }
+                (_, value) => written(value),
+            })
         }
         // A literal with its datatype: its text.
         (Some("literal"), Value::Map(map)) => Ok(map.get("value").cloned().unwrap_or_default()),
         _ => Ok(value),
     }
+}
+
+/// The value of a property that is JSON: a null that was written is a value.
+fn written(value: Value) -> Value {
+    if value.is_null() { Value::JsonNull } else { value }
 }
 
 /// The error of a value that openCypher has no type for.

@@ -41,7 +41,7 @@ pub fn of_value(value: &Value, graph: &MemoryGraph) -> Cell {
     let map =
         |map: &isomorph_cypher::Map| map.iter().map(|(key, value)| (key.to_string(), of_value(value, graph))).collect();
     match value {
-        Value::Null => Cell::Null,
+        Value::Null | Value::JsonNull => Cell::Null,
         Value::Bool(truth) => Cell::Bool(*truth),
         Value::Int(int) => Cell::Int(*int),
         Value::Float(float) if float.is_nan() => Cell::Nan,

@@ -122,3 +122,41 @@ fn a_property_is_never_hidden() {
     assert_eq!(own, ["x|y|1|2"]);
     assert_eq!(rows(&engine, "select _row, _labels from person order by id").unwrap(), ["a|b", "c|d"]);
 }
+
+#[test]
+fn a_column_may_be_shown_twice() {
+    let engine = engine_of(&social());
+    for (question, names, expected) in [
+        ("select id, id from person where id = 1007", "id id_2", "1007|1007"),
+        (
+            "select id, p.id, ID from person p where id < 1010 order by id desc limit 1",
+            "id id_2 id_3",
+            "1007|1007|1007",
+        ),
+        ("select distinct id, id from person where id = 1007 order by id", "id id_2", "1007|1007"),
+        (
+            "select id, count(*), id, count(*) from person where id = 1007 group by id",
+            "id count(*) id_2 count(*)_2",
+            "1007|1|1007|1",
+        ),
+        ("select id as a, id as a, id from person where id = 1007", "a a_2 id", "1007|1007|1007"),
+        ("select * from (select id, id from person) t where id = 1007", "id id_2", "1007|1007"),
+        ("select count(*) from (select id, id, id from person) t", "count(*)", "500"),
+        ("select a + b as s from (select id, id from person) t(a, b) where a = 1007", "s", "2014"),
+        ("with t as (select id, id from person) select id_2 from t where id = 1007", "id_2", "1007"),
+        ("select population, * from city where name = 'Accra'", "population name population_2 _row", ""),
+        ("select *, population from city where name = 'Accra'", "name population _row population_2", ""),
+    ] {
+        let answer = engine
+            .query(question, &isomorph_query::Parameters::new())
+            .unwrap_or_else(|error| panic!("{question}: {error}"));
+        let shown: Vec<String> = answer.schema().fields().iter().map(|field| field.name().clone()).collect();
+        assert_eq!(shown.join(" "), names, "{question}");
+        let found = rows(&engine, question).unwrap();
+        assert_eq!(found.len(), 1, "{question}");
+        assert!(expected.is_empty() || found == [expected], "{question}: {found:?}");
+    }
+    // Which of two columns is meant is not guessed.
+    let told = error(&engine, "select id from (select p.id, q.id from person p, person q) t");
+    assert!(told.message().contains("id"), "{told}");
+}

@@ -99,6 +99,27 @@ fn little_memory_spills_or_says_so() {
 }
 
 #[test]
+fn a_join_of_long_texts_spills() {
+    use isomorph::storage::{Budget, Resources};
+    use std::sync::Arc;
+    let resources = Resources { budget: Budget::new(32 << 20), threads: 2, ..Resources::of_this_machine().unwrap() };
+    let mut engine = isomorph_query::Engine::new(resources).unwrap();
+    engine.add_graph("graph", Arc::new(isomorph::open(&social()).unwrap())).unwrap();
+    // 150,000 keys of 70 letters: about a third of the limit for each side.
+    let side = |name: &str, order: &str| {
+        format!(
+            "(select repeat('x', 60) || lpad(cast(value as varchar), 10, '0') as key, value as v from range(0, 150000) order by {order}) {name}"
+        )
+    };
+    let question = format!(
+        "select count(*), sum(a.v), max(b.v) from {} join {} on a.key = b.key",
+        side("a", "value % 1000, value"),
+        side("b", "value % 777, value")
+    );
+    assert_eq!(rows(&engine, &question).unwrap(), ["150000|11249925000|149999"]);
+}
+
+#[test]
 fn an_answer_can_be_left() {
     let engine = engine_of(&social());
     let endless = "with recursive r as (select 1 as n union all select n + 1 from r) select sum(n) from r";

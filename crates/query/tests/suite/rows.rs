@@ -59,6 +59,48 @@ fn rows_are_in_subqueries() {
 }
 
 #[test]
+fn rows_are_in_subqueries_that_depend_on_the_outer_row() {
+    let engine = engine_of(&social());
+    let inner = "(values (1,1,'a'),(1,2,'b'),(2,1,'a'),(3,2,null)) r(j,x,y)";
+    let within = |what: &str, select: &str| format!("select k from {LEFT} where (a, b) {what} ({select}) order by k");
+    all(
+        &engine,
+        &[
+            (&within("in", &format!("select x, y from {inner} where r.j = l.k")), &["1"]),
+            (&within("in", &format!("select distinct x, y from {inner} where r.j <= l.k")), &["1"]),
+            (&within("in", &format!("select x + 0, y || '' from {inner} where r.j = l.k")), &["1"]),
+            (&within("in", &format!("select l.a, y from {inner} where r.j <= l.k")), &["1", "2"]),
+            (&within("in", &format!("select x, max(y) from {inner} where r.j = l.k group by x")), &[]),
+            (&within("not in", &format!("select x, y from {inner} where r.j = l.k")), &["2", "4"]),
+            (&within("not in", &format!("select x, y from {inner} where r.j < l.k")), &["1", "2", "3"]),
+        ],
+    );
+    // The inner table may have columns that are called as those outside.
+    let found = "select count(*) from knows k where (_source, _target) in (select k._source, _target from knows j
+        where j._source = k._source and j.since = k.since)";
+    assert_eq!(rows(&engine, found).unwrap(), rows(&engine, "select count(*) from knows").unwrap());
+}
+
+#[test]
+fn rows_are_not_in_subqueries_by_hash() {
+    let engine = engine_of(&social());
+    let plan = |question: &str| rows(&engine, &format!("explain {question}")).unwrap().join("\n");
+    let question = "select count(*) from knows where (_target, _source) not in (select _source, _target from knows)";
+    assert!(plan(question).contains("HashJoinExec") && !plan(question).contains("NestedLoop"), "{}", plan(question));
+    assert_eq!(rows(&engine, question).unwrap(), rows(&engine, "select count(*) from knows").unwrap());
+    let nested =
+        "select count(*) from person where (id, id) not in (select _source, _target from knows where (_source, 1)
+        not in (select id, 2 from person))";
+    assert_eq!(rows(&engine, nested).unwrap(), ["500"]);
+    // Also within each other they are not written too often.
+    let inner = |depth: usize| {
+        (0..depth).fold("select 1, 2".to_owned(), |inner, _| format!("select 1, 2 where (1, 2) not in ({inner})"))
+    };
+    assert_eq!(rows(&engine, &inner(7)).unwrap().len(), 0);
+    assert_eq!(rows(&engine, &inner(8)).unwrap().len(), 1);
+}
+
+#[test]
 fn correlated_any_sees_the_outer_row() {
     let engine = engine_of(&social());
     // With the same conditions on what is found.

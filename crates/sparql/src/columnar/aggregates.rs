@@ -12,7 +12,6 @@ use super::execute::Context;
 use super::hashed::Key;
 use super::plan::Aggregate;
 use super::table::{Table, UNBOUND, Var, number};
-use crate::large_integers;
 use crate::sums::{Number, Sum};
 
 /// What an element of a table takes, beside its content.
@@ -188,9 +187,8 @@ impl<'c, 'g> Groups<'c, 'g> {
         let known = match self.known.entry(term) {
             hashbrown::hash_map::Entry::Occupied(known) => known.into_mut(),
             hashbrown::hash_map::Entry::Vacant(place) => {
-                let number = self.context.numbers.term(term)?.as_ref().and_then(Number::of);
                 let value = self.context.numbers.value(term)?;
-                place.insert(value.map(|value| Known { value, number }))
+                place.insert(value.map(|value| Known { number: Number::of_value(&value), value }))
             }
         };
         let Some(Known { value: element, number }) = known else { return Ok(()) };
@@ -301,7 +299,7 @@ fn finished(aggregate: &Aggregate, state: State) -> Option<Term> {
                     }
                 },
             };
-            Some(large_integers::written(value))
+            Some(value.into())
         }
     }
 }

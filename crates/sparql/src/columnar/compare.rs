@@ -9,6 +9,9 @@ use std::cmp::Ordering;
 use oxrdf::vocab::{rdf, xsd};
 use spareval::ExpressionTerm;
 
+use crate::exact::Exact;
+use crate::sums::Number;
+
 /// The datatype of texts with a language and a direction (RDF 1.2).
 const DIRECTED: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
 
@@ -23,7 +26,9 @@ pub(super) fn text(term: &ExpressionTerm) -> Option<Text<'_>> {
             (value, rdf::LANG_STRING.as_str(), Some(language.as_str()))
         }
         ExpressionTerm::DirLangStringLiteral { value, language, .. } => (value, DIRECTED, Some(language.as_str())),
-        ExpressionTerm::OtherTypedLiteral { value, datatype } => (value, datatype.as_str(), None),
+        ExpressionTerm::OtherTypedLiteral { value, datatype } if Exact::of_value(term).is_none() => {
+            (value, datatype.as_str(), None)
+        }
         ExpressionTerm::BooleanLiteral(value) => {
             (if bool::from(*value) { "true" } else { "false" }, xsd::BOOLEAN.as_str(), None)
         }
@@ -49,7 +54,7 @@ pub(super) enum SortKind {
 pub(super) fn sort_kind(term: &ExpressionTerm) -> Option<SortKind> {
     Some(match term {
         ExpressionTerm::NamedNode(_) | ExpressionTerm::BlankNode(_) => SortKind::Resource,
-        ExpressionTerm::IntegerLiteral(_) | ExpressionTerm::DecimalLiteral(_) => SortKind::Exact,
+        exact if Exact::of_value(exact).is_some() => SortKind::Exact,
         ExpressionTerm::FloatLiteral(value) if value.partial_cmp(value).is_some() => SortKind::Float,
         ExpressionTerm::DoubleLiteral(value) if value.partial_cmp(value).is_some() => SortKind::Double,
         ExpressionTerm::DateTimeLiteral(value) => match value.timezone_offset() {
@@ -86,26 +91,9 @@ pub(super) fn compare(left: &ExpressionTerm, right: &ExpressionTerm) -> Option<O
 
 /// The order of numbers and moments.
 fn values(left: &ExpressionTerm, right: &ExpressionTerm) -> Option<Ordering> {
-    use ExpressionTerm::{
-        DateTimeLiteral as Moment, DecimalLiteral as Decimal, DoubleLiteral as Double, FloatLiteral as Float,
-        IntegerLiteral as Integer,
-    };
     match (left, right) {
-        (Integer(left), Integer(right)) => left.partial_cmp(right),
-        (Decimal(left), Decimal(right)) => left.partial_cmp(right),
-        (Float(left), Float(right)) => left.partial_cmp(right),
-        (Double(left), Double(right)) => left.partial_cmp(right),
-        (Moment(left), Moment(right)) => left.partial_cmp(right),
-        (Decimal(left), Integer(right)) => left.partial_cmp(&(*right).into()),
-        (Float(left), Integer(right)) => left.partial_cmp(&(*right).into()),
-        (Float(left), Decimal(right)) => left.partial_cmp(&(*right).into()),
-        (Double(left), Float(right)) => left.partial_cmp(&(*right).into()),
-        (Double(left), Integer(right)) => left.partial_cmp(&(*right).into()),
-        (Double(left), Decimal(right)) => left.partial_cmp(&(*right).into()),
-        (Integer(_) | Decimal(_), Decimal(_) | Float(_) | Double(_)) | (Float(_), Double(_)) => {
-            values(right, left).map(Ordering::reverse)
-        }
-        _ => None,
+        (ExpressionTerm::DateTimeLiteral(left), ExpressionTerm::DateTimeLiteral(right)) => left.partial_cmp(right),
+        _ => Number::of_value(left)?.compare(Number::of_value(right)?),
     }
 }
 

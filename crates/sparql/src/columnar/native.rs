@@ -126,6 +126,17 @@ pub(super) fn evaluate<'t>(expression: &'t Expression, value: &dyn Fn(&Variable)
         };
         Ok(Some(Seen::Boolean(holds(order))))
     };
+    let calculated = |left: &'t Expression, right: &'t Expression, result: fn(i64, i64) -> Option<i64>| {
+        let Some(left) = evaluate(left, value)? else { return Ok(None) };
+        let Some(right) = evaluate(right, value)? else { return Ok(None) };
+        match (&left, &right) {
+            // Beyond 64 bits there are other integers.
+            (Seen::Integer(left), Seen::Integer(right)) => {
+                result(*left, *right).map(|result| Some(Seen::Integer(result))).ok_or(Unknown)
+            }
+            _ => Err(Unknown),
+        }
+    };
     match expression {
         Expression::Variable(name) => value(name),
         Expression::NamedNode(iri) => Ok(Some(Seen::Iri(iri.as_str().into()))),
@@ -157,6 +168,9 @@ pub(super) fn evaluate<'t>(expression: &'t Expression, value: &dyn Fn(&Variable)
                 _ => Err(Unknown),
             }
         }
+        Expression::Add(left, right) => calculated(left, right, i64::checked_add),
+        Expression::Subtract(left, right) => calculated(left, right, i64::checked_sub),
+        Expression::Multiply(left, right) => calculated(left, right, i64::checked_mul),
         Expression::Less(left, right) => compared(left, right, Ordering::is_lt),
         Expression::LessOrEqual(left, right) => compared(left, right, Ordering::is_le),
         Expression::Greater(left, right) => compared(left, right, Ordering::is_gt),

@@ -13,7 +13,6 @@ use super::table::UNBOUND;
 use crate::builder::too_large;
 use crate::dataset::Id;
 use crate::dictionary::Dictionary;
-use crate::large_integers;
 use crate::term::{self, Finding};
 
 /// What a term that the graph does not have takes in memory, beside its text: itself, and its places in a table and a list.
@@ -121,10 +120,7 @@ impl<'g> Numbers<'g> {
     /// # Errors
     /// As [`Numbers::term`].
     pub fn value(&self, number: u32) -> Result<Option<ExpressionTerm>> {
-        Ok(self.term(number)?.map(|term| match term {
-            Term::Literal(literal) => large_integers::read(literal),
-            term => term.into(),
-        }))
+        Ok(self.term(number)?.map(ExpressionTerm::from))
     }
 }
 

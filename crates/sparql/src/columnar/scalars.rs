@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use isomorph::error::{Error, Result};
 use oxrdf::{Term, Variable};
-use spareval::{ExpressionTerm, InternalQuad, QueryEvaluator, QueryResults, QueryableDataset};
+use spareval::{InternalQuad, QueryResults, QueryableDataset};
 use spargebra::Query;
 use spargebra::algebra::GraphPattern;
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
@@ -20,7 +20,10 @@ use super::native;
 use super::plan::{Computed, Condition, Scalar};
 use super::table::{Table, UNBOUND};
 use crate::dataset::{Face, Id};
+use crate::operators;
 use crate::run::failure;
+use crate::sums;
+use crate::visit::each_inside;
 
 /// Tuples that are evaluated at once.
 const AT_ONCE: usize = 1 << 14;
@@ -273,7 +276,7 @@ impl Context<'_> {
             let quads: Vec<[Id; MOST_INPUTS]> =
                 rows.iter().map(|at| tuples[*at].map(|term| self.numbers.id(term))).collect();
             let dataset = Tuples { face: Face(self.graph), rows: quads.into() };
-            let evaluator = QueryEvaluator::new().without_optimizations().with_cancellation_token(self.token.clone());
+            let evaluator = sums::evaluator(&self.token).without_optimizations();
             let failed = |error| failure(error, self.timeout);
             let QueryResults::Solutions(solutions) = evaluator.prepare(&query).execute(dataset).map_err(failed)? else {
                 return Err(lost());
@@ -313,11 +316,9 @@ impl Context<'_> {
             inner: GraphPattern::Bgp { patterns: vec![triple] }.into(),
         };
         let result = Variable::new_unchecked("the result");
-        let extended = GraphPattern::Extend {
-            inner: quad.into(),
-            variable: result.clone(),
-            expression: computed.expression.clone(),
-        };
+        let mut expression = computed.expression.clone();
+        each_inside(&mut expression, &mut operators::replaced);
+        let extended = GraphPattern::Extend { inner: quad.into(), variable: result.clone(), expression };
         let projected = GraphPattern::Project { inner: extended.into(), variables: vec![result] };
         let mut query = self.template.clone();
         if let Query::Select { pattern, .. } = &mut query {
@@ -380,13 +381,5 @@ impl<'g> QueryableDataset<'g> for Tuples<'g> {
 
     fn externalize_term(&self, term: Id) -> Result<Term, Error> {
         self.face.externalize_term(term)
-    }
-
-    fn externalize_expression_term(&self, term: Id) -> Result<ExpressionTerm, Error> {
-        self.face.externalize_expression_term(term)
-    }
-
-    fn internalize_expression_term(&self, term: ExpressionTerm) -> Result<Id, Error> {
-        self.face.internalize_expression_term(term)
     }
 }

@@ -1,0 +1,167 @@
+//! Subqueries that depend on the outer row, as the engine can join them.
+//!
+//! | subquery | the engine | here |
+//! |---|---|---|
+//! | one value, where an expression of the inner row equals one of the outer row | joins by columns alone | the expression is a column of the inner table |
+//! | a row that is compared with those of a subquery that depends on the outer row | loses what the inner table is called | the comparison is one of the expressions that the subquery selects |
+
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, Result};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
+use datafusion::logical_expr::utils::{conjunction, merge_schema, split_conjunction_owned};
+use datafusion::logical_expr::{
+    BinaryExpr, Distinct, Expr, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Subquery,
+};
+
+use isomorph::Error;
+
+use crate::errors::inside;
+use crate::subqueries::COMPARED_ROWS;
+
+/// A subquery of one value, whose conditions on the outer row compare columns.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn with_key_columns(subquery: Subquery) -> Result<Subquery> {
+    if subquery.outer_ref_columns.is_empty() {
+        return Ok(subquery);
+    }
+    let mut count = 0;
+    let plan = subquery.subquery.as_ref().clone().transform_up(|plan| match plan {
+        LogicalPlan::Filter(filter) if filter.predicate.contains_outer() => keyed(filter, &mut count),
+        other => Ok(Transformed::no(other)),
+    })?;
+    Ok(Subquery { subquery: plan.data.into(), ..subquery })
+}
+
+fn keyed(filter: Filter, count: &mut usize) -> Result<Transformed<LogicalPlan>> {
+    let mut keys: Vec<Expr> = Vec::new();
+    let mut key = |value: Expr| {
+        let name = format!("_key_{count}");
+        *count += 1;
+        keys.push(value.alias(&name));
+        Box::new(Expr::Column(Column::from_name(name)))
+    };
+    let parts = split_conjunction_owned(filter.predicate.clone());
+    let parts = parts.into_iter().map(|part| match part {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+            let is_inner = |one: &Expr| {
+                !matches!(one, Expr::Column(_)) && one.any_column_refs() && !one.contains_outer() && !one.is_volatile()
+            };
+            let is_outer = |one: &Expr| one.contains_outer() && !one.any_column_refs();
+            let (left, right) = match () {
+                () if is_inner(&left) && is_outer(&right) => (key(*left), right),
+                () if is_outer(&left) && is_inner(&right) => (left, key(*right)),
+                () => (left, right),
+            };
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right })
+        }
+        other => other,
+    });
+    let parts: Vec<Expr> = parts.collect();
+    if keys.is_empty() {
+        return Ok(Transformed::no(LogicalPlan::Filter(filter)));
+    }
+    let columns: Vec<Expr> = filter.input.schema().columns().into_iter().map(Expr::Column).collect();
+    let plan = LogicalPlanBuilder::from(filter.input.as_ref().clone()).project(columns.iter().cloned().chain(keys))?;
+    let condition = conjunction(parts).unwrap_or(filter.predicate);
+    plan.filter(condition)?.project(columns)?.build().map(Transformed::yes)
+}
+
+/// A comparison of a row with the rows of a subquery, as `subqueries` writes it: of the expressions that the subquery selects, if these depend on the outer row.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn compared_rows(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Filter(filter) = &plan else { return Ok(Transformed::no(plan)) };
+    let LogicalPlan::SubqueryAlias(alias) = filter.input.as_ref() else { return Ok(Transformed::no(plan)) };
+    if alias.alias.table() != COMPARED_ROWS || alias.input.all_out_ref_exprs().is_empty() {
+        return Ok(Transformed::no(plan));
+    }
+    let Some((values, input)) = selected(&alias.input)? else { return Ok(Transformed::no(plan)) };
+    let columns = alias.input.schema().columns();
+    let condition = filter.predicate.clone().transform_up(|part| match part {
+        Expr::Column(column) if column.relation.as_ref().is_some_and(|table| table.table() == COMPARED_ROWS) => {
+            let place = columns.iter().position(|own| own.name == column.name);
+            Ok(match place.and_then(|at| values.get(at)) {
+                Some(value) => Transformed::yes(value.clone()),
+                None => Transformed::no(Expr::Column(column)),
+            })
+        }
+        other => Ok(Transformed::no(other)),
+    })?;
+    LogicalPlanBuilder::from(input.clone()).filter(condition.data)?.build().map(Transformed::yes)
+}
+
+/// What a subquery selects, as expressions on the rows from which it selects, if there is one of its rows for each of these, or several that are equal. `None` if it
+/// would be another value each time.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn selected(plan: &LogicalPlan) -> Result<Option<(Vec<Expr>, &LogicalPlan)>> {
+    let mut values: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+    let mut input = plan;
+    loop {
+        input = match input {
+            LogicalPlan::Projection(projection) => {
+                values = values.into_iter().map(|value| below(value, projection)).collect::<Result<_>>()?;
+                &projection.input
+            }
+            LogicalPlan::Distinct(Distinct::All(inner)) => inner,
+            _ => break,
+        };
+    }
+    Ok((!values.iter().any(Expr::is_volatile)).then_some((values, input)))
+}
+
+/// An expression on the columns of a projection, on those of its input.
+fn below(value: Expr, projection: &Projection) -> Result<Expr> {
+    let found = value.transform_up(|part| match part {
+        Expr::Column(column) => {
+            let place = projection.schema.maybe_index_of_column(&column);
+            Ok(match place.and_then(|at| projection.expr.get(at)) {
+                Some(inner) => Transformed::yes(inner.clone().unalias()),
+                None => Transformed::no(Expr::Column(column)),
+            })
+        }
+        other => Ok(Transformed::no(other)),
+    })?;
+    Ok(found.data)
+}
+
+/// Refuses subqueries that depend on a query which is not the next one outside: the engine finds no columns there.
+///
+/// # Errors
+/// [`isomorph::Kind::Unsupported`] for those.
+pub(crate) fn check_levels(plan: &LogicalPlan) -> Result<()> {
+    if !matches!(plan, LogicalPlan::Filter(_)) {
+        return Ok(());
+    }
+    let schema = merge_schema(&plan.inputs());
+    let check = |subquery: &Subquery| {
+        let far = subquery.outer_ref_columns.iter().find_map(|one| match one {
+            Expr::OuterReferenceColumn(_, column) if !schema.has_column(column) => Some(column),
+            _ => None,
+        });
+        match far {
+            Some(column) => Err(inside(
+                Error::unsupported(format!("a subquery depends on {column}, which is not in the next query outside"))
+                    .hint("join the tables that the inner subquery compares"),
+            )),
+            None => Ok(()),
+        }
+    };
+    plan.apply_expressions(|expression| {
+        expression.apply(|part| {
+            match part {
+                Expr::Exists(Exists { subquery, .. })
+                | Expr::InSubquery(InSubquery { subquery, .. })
+                | Expr::SetComparison(SetComparison { subquery, .. })
+                | Expr::ScalarSubquery(subquery) => check(subquery)?,
+                _ => {}
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+    })?;
+    Ok(())
+}

@@ -23,6 +23,7 @@ mod functions;
 mod graph_table;
 mod groups;
 mod intervals;
+mod joined;
 mod labels;
 mod large_joins;
 mod limits;

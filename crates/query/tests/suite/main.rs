@@ -8,6 +8,7 @@ mod direct;
 mod formats;
 mod graph_table;
 mod intervals;
+mod joins;
 mod memberships;
 mod named;
 mod random;

@@ -6,8 +6,8 @@ use isomorph::Result;
 use isomorph::storage::Resources;
 use isomorph_query::distributed::{TableRows, Tables};
 
-use crate::allow::Allowed;
-use crate::place::Place;
+use crate::ballista::allow::Allowed;
+use crate::ballista::place::Place;
 
 /// Graphs that are kept open. The one that was asked longest ago makes room.
 const MOST: usize = 16;

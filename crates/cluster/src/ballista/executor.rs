@@ -14,15 +14,15 @@ use isomorph::storage::Resources;
 use isomorph::{Error, Kind, Result};
 use isomorph_query::distributed::session_state;
 
-use crate::address::host_and_port;
-use crate::allow::Allowed;
-use crate::codec::{Codec, Role};
-use crate::engine::Stages;
-use crate::opener::Opener;
-use crate::pool::Pool;
-use crate::runtime::{runtime, without_files};
-use crate::scheduler::{MESSAGE, settings};
-use crate::wire::leaving;
+use crate::ballista::address::host_and_port;
+use crate::ballista::allow::Allowed;
+use crate::ballista::codec::{Codec, Role};
+use crate::ballista::engine::Stages;
+use crate::ballista::opener::Opener;
+use crate::ballista::pool::Pool;
+use crate::ballista::runtime::{runtime, without_files};
+use crate::ballista::scheduler::{MESSAGE, settings};
+use crate::ballista::wire::leaving;
 
 /// How long it tries to reach its scheduler, seconds.
 const PATIENCE: u16 = 10;

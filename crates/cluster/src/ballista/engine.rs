@@ -13,7 +13,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::prelude::SessionConfig;
 
-use crate::wire::leaving;
+use crate::ballista::wire::leaving;
 
 /// Ballista's engine.
 pub(crate) struct Stages(pub DefaultExecutionEngine);

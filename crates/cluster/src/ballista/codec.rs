@@ -16,9 +16,9 @@ use isomorph::{Error, Result};
 use isomorph_query::distributed::{OpenTable, TableScan, TableScanExec, function_of_text, function_to_text};
 use prost::Message;
 
-use crate::opener::Opener;
-use crate::place::Place;
-use crate::wire;
+use crate::ballista::opener::Opener;
+use crate::ballista::place::Place;
+use crate::ballista::wire;
 
 /// What bytes of ours begin with: no message of Ballista's does.
 const MARK: &[u8] = b"isomorph\0";

@@ -16,8 +16,8 @@ use datafusion::prelude::SessionConfig;
 use isomorph::{Error, Kind, Result};
 use isomorph_query::distributed::session_state;
 
-use crate::codec::{Codec, Role};
-use crate::runtime::{runtime, without_files};
+use crate::ballista::codec::{Codec, Role};
+use crate::ballista::runtime::{runtime, without_files};
 
 /// Bytes of a message: plans with many keys are long.
 pub(crate) const MESSAGE: u32 = 256 << 20;

@@ -12,11 +12,11 @@ use isomorph::Result;
 use isomorph_query::distributed::{DistributedPlan, error_of_engine};
 use isomorph_query::{Answer, Engine, Parameters};
 
-use crate::address::host_and_port;
-use crate::codec::{Codec, Role};
-use crate::job::{Job, start};
-use crate::place::Place;
-use crate::wire;
+use crate::ballista::address::host_and_port;
+use crate::ballista::codec::{Codec, Role};
+use crate::ballista::job::{Job, start};
+use crate::ballista::place::Place;
+use crate::ballista::wire;
 
 /// A cluster that answers questions.
 #[derive(Debug, Clone)]
@@ -90,8 +90,8 @@ mod tests {
     use isomorph::{Error, Kind};
 
     use super::*;
-    use crate::address::{Reach, listening};
-    use crate::scheduler::Scheduler;
+    use crate::ballista::address::{Reach, listening};
+    use crate::ballista::scheduler::Scheduler;
 
     const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/social");
 

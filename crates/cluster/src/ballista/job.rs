@@ -22,9 +22,9 @@ use futures::{Stream, StreamExt};
 use isomorph::{Error, Kind, Result};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::runtime::STACK;
-use crate::scheduler::MESSAGE;
-use crate::wire;
+use crate::ballista::runtime::STACK;
+use crate::ballista::scheduler::MESSAGE;
+use crate::ballista::wire;
 
 /// Batches that wait for their reader.
 const AHEAD: usize = 4;

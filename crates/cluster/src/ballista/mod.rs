@@ -1,0 +1,21 @@
+//! The client, the scheduler and the executors, which Ballista connects.
+
+mod address;
+mod allow;
+mod client;
+mod codec;
+mod engine;
+mod executor;
+mod job;
+mod opener;
+mod place;
+mod pool;
+mod runtime;
+mod scheduler;
+mod wire;
+
+pub use address::{Reach, listening};
+pub use client::Cluster;
+pub use executor::{Executor, ExecutorOptions};
+pub use place::Place;
+pub use scheduler::Scheduler;

@@ -113,6 +113,10 @@ pub enum Event<'b> {
 pub struct XmlStream {
     reader: Reader<Input>,
     namespaces: NamespaceResolver,
+    /// The number of elements that are open, and an upper bound of the level of the last declaration of a namespace: most elements declare
+    /// none, and the resolver need not hear of them.
+    level: u16,
+    declared: u16,
     /// Whether the namespaces of the last element end before the next event.
     has_ended: bool,
     place: Place,
@@ -137,6 +141,8 @@ impl XmlStream {
         Ok(XmlStream {
             reader,
             namespaces: NamespaceResolver::default(),
+            level: 0,
+            declared: 0,
             has_ended: false,
             place: file.blob.place(),
             rules,
@@ -203,7 +209,11 @@ impl XmlStream {
         bytes.clear();
         let has_begun = std::mem::replace(&mut self.has_begun, true);
         if std::mem::take(&mut self.has_ended) {
-            self.namespaces.pop();
+            self.level = self.level.saturating_sub(1);
+            if self.level < self.declared {
+                self.namespaces.set_level(self.level);
+                self.declared = self.level;
+            }
         }
         let read = self.reader.read_event_into(bytes);
         Ok(match read {
@@ -259,13 +269,14 @@ impl XmlStream {
         self.has_root = true;
         let names = find_attributes(&start, attributes).map_err(|message| self.syntax(message))?;
         if names.declares {
+            self.namespaces.set_level(self.level);
             self.namespaces.push(&start).map_err(|error| self.syntax(error.to_string()))?;
+            self.declared = self.level.saturating_add(1);
             if self.namespaces.bindings().nth(NAMESPACES).is_some() {
                 return Err(self.limit(format!("more than {NAMESPACES} namespaces")));
             }
-        } else {
-            self.namespaces.set_level(self.namespaces.level().saturating_add(1));
         }
+        self.level = self.level.saturating_add(1);
         if names.has_prefixes {
             check_prefixes(&start, &self.namespaces, attributes).map_err(|message| self.syntax(message))?;
         }

@@ -118,7 +118,7 @@ pub(crate) fn find_attributes(tag: &BytesStart<'_>, attributes: &mut Vec<Attribu
             return Err("there is no space between two attributes".to_owned());
         }
         let rest = bytes.get(start..).unwrap_or_default();
-        let length = rest.iter().position(|byte| *byte == b'=' || is_blank(*byte)).unwrap_or(rest.len());
+        let length = rest.iter().position(|byte| has(*byte, ENDS_KEY)).unwrap_or(rest.len());
         let key = rest.get(..length).unwrap_or_default();
         let malformed = || format!("the attribute {:?} is not well-formed", shown(key));
         let equals = skip(start + length);
@@ -129,15 +129,16 @@ pub(crate) fn find_attributes(tag: &BytesStart<'_>, attributes: &mut Vec<Attribu
         };
         names.has_prefixes |= key.contains(&b':');
         names.declares |= key.starts_with(b"xmlns");
-        let (mut closing, mut is_plain) = (opening + 1, true);
+        let (mut closing, mut common) = (opening + 1, PLAIN);
         loop {
             match bytes.get(closing) {
                 None => return Err(malformed()),
                 Some(byte) if *byte == quote => break,
-                Some(byte) => is_plain &= matches!(*byte, b' '..=b'~') && !matches!(*byte, b'&' | b'<'),
+                Some(byte) => common &= class(*byte),
             }
             closing += 1;
         }
+        let is_plain = common != 0;
         end = closing + 1;
         let own = Attribute { name: start..start + length, value: opening + 1..closing, is_plain };
         if !is_plain {
@@ -199,13 +200,52 @@ fn repeated<'t>(tag: &'t [u8], attributes: &[Attribute]) -> Option<&'t [u8]> {
     names.windows(2).find(|two| two[0] == two[1]).map(|two| two[0])
 }
 
+/// What a byte can be: a blank, the end of the name of an attribute, the beginning of a name, a part of a name, a part of a value that is
+/// written as it is. Every byte of a tag is looked at, so this is a table.
+const BLANK: u8 = 1;
+const ENDS_KEY: u8 = 2;
+const BEGINS_NAME: u8 = 4;
+const OF_NAME: u8 = 8;
+const PLAIN: u8 = 16;
+
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0u8;
+    loop {
+        let is_blank = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        // Of names only ASCII characters are checked.
+        let begins = byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
+        let is_within = begins || byte.is_ascii_digit() || matches!(byte, b':' | b'-' | b'.');
+        let is_plain = matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<');
+        let ends_key = is_blank || byte == b'=';
+        classes[byte as usize] = if is_blank { BLANK } else { 0 }
+            | if ends_key { ENDS_KEY } else { 0 }
+            | if begins { BEGINS_NAME } else { 0 }
+            | if is_within { OF_NAME } else { 0 }
+            | if is_plain { PLAIN } else { 0 };
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
+    }
+    classes
+};
+
+#[inline]
+fn class(byte: u8) -> u8 {
+    CLASSES[usize::from(byte)]
+}
+
+#[inline]
+fn has(byte: u8, wanted: u8) -> bool {
+    class(byte) & wanted != 0
+}
+
 fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+    has(byte, BLANK)
 }
 
 /// Returns whether bytes are a name; only ASCII characters are checked.
 fn is_name(name: &[u8]) -> bool {
-    let begins = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
-    let is_within = |byte: &u8| begins(*byte) || byte.is_ascii_digit() || matches!(byte, b':' | b'-' | b'.');
-    name.first().is_some_and(|byte| begins(*byte)) && name.iter().all(is_within)
+    name.first().is_some_and(|byte| has(*byte, BEGINS_NAME)) && name.iter().all(|byte| has(*byte, OF_NAME))
 }

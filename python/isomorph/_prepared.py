@@ -30,10 +30,6 @@ __all__ = ["EdgeType", "Feature", "Features", "Prepared", "Relation", "batches_o
 EdgeType = tuple[str, str, str]
 """Source type, relation, target type."""
 
-#: Rows of at least so many bytes are read by position, which takes no memory beside the batch. Shorter ones are mapped: a system call takes longer than
-#: copying them (rows of 256 bytes took seven times as long), and what is mapped is the system's to take back.
-_WIDE = 4096
-
 
 class Feature(NamedTuple):
     """Columns of a table as an array of numbers: ``Feature(["age", "height"], "float32")``."""
@@ -231,11 +227,11 @@ class Prepared:
             path = os.path.join(self._root, f"{hashlib.sha256((self._input + key).encode()).hexdigest()[:32]}.npy")
             if not os.path.exists(path):
                 self._write(path, type, name, feature)
-            # An empty array cannot be mapped.
             rows = self._rows(type)
+            # An empty array can be neither mapped nor read by position.
             array = np.load(path, mmap_mode="r" if rows else None, allow_pickle=False)
             width = array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
-            found = array, _isomorph.RowsFile(path, width, array.offset) if rows and width >= _WIDE else None
+            found = array, _isomorph.RowsFile(path, width, array.offset) if rows and width else None
             self._read[key] = found
         return found
 

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use isomorph::error::index;
 use isomorph::sampling::subgraph::{self, Seeds, Subgraph, SubgraphOf, Subgraphs};
 use isomorph::storage::Budget;
 use isomorph::{Error, Location, Result};
@@ -15,7 +16,13 @@ use crate::options::resources;
 use crate::work::{Ending, run};
 
 /// Number of rows between two looks for Ctrl-C.
-const CHUNK: usize = 1 << 12;
+const CHUNK: usize = 1 << 14;
+
+/// Maximum number of bytes that are read at once.
+const WINDOW: u64 = 1 << 18;
+
+/// Maximum number of bytes between two rows that are read together: copying them takes less time than another call of the system.
+const GAP: u64 = 1 << 12;
 
 /// An array of integers.
 type Integers<'py> = Bound<'py, PyArray1<i64>>;
@@ -193,7 +200,8 @@ pub(crate) fn edge_rows<'py>(
     Ok((array(forward.sources), array(forward.targets), array(back.sources), array(back.targets)))
 }
 
-/// Rows of equal length in a file from an offset on, which are read by position.
+/// Rows of equal length in a file from an offset on. They are read by position, so that nothing of the file is in the memory of the process:
+/// in the order of the file, those near each other together.
 #[pyclass(module = "isomorph._isomorph", frozen)]
 pub(crate) struct RowsFile {
     file: Arc<File>,
@@ -234,32 +242,59 @@ impl RowsFile {
             let error = Error::usage(format!("a buffer has {} bytes, but {wanted} are needed", out.len()));
             return Err(crate::errors::raised(py, &error));
         }
-        for (rows, out) in rows.chunks(CHUNK).zip(out.chunks_mut(CHUNK.saturating_mul(self.width))) {
-            or_raise(py, py.detach(|| self.read_some(rows, out)))?;
+        let places = or_raise(py, py.detach(|| self.places(&rows)))?;
+        let mut window = Vec::new();
+        for places in places.chunks(CHUNK) {
+            or_raise(py, py.detach(|| self.read_some(places, &mut window, out)))?;
             py.check_signals()?;
         }
         Ok(())
     }
 }
 
+/// A row of the file, and where it belongs in the output.
+type RowAt = (u64, usize);
+
 impl RowsFile {
-    fn read_some(&self, rows: &[i64], out: &mut [u8]) -> Result<()> {
-        let mut from = 0;
-        while let Some(first) = rows.get(from) {
-            // Consecutive rows are read together.
-            let run = rows[from..].iter().zip(*first..).take_while(|(row, next)| *row == next).count();
-            let end = u64::try_from(*first).ok().and_then(|first| first.checked_add(run as u64));
-            let Some(start) = end.filter(|end| *end <= self.rows).map(|end| end - run as u64) else {
-                let rows_there = self.rows;
-                return Err(Error::usage(format!(
-                    "rows {first} to {} are not among {rows_there}",
-                    first.saturating_add(run as i64)
-                )));
+    /// Returns the rows in the order of the file.
+    fn places(&self, rows: &[i64]) -> Result<Vec<RowAt>> {
+        let missing = |row: i64| Error::usage(format!("row {row} does not exist: there are {}", self.rows));
+        let place = |(at, row): (usize, &i64)| {
+            let found = u64::try_from(*row).ok().filter(|found| *found < self.rows);
+            found.map(|found| (found, at)).ok_or_else(|| missing(*row))
+        };
+        let mut places = rows.iter().enumerate().map(place).collect::<Result<Vec<_>>>()?;
+        places.sort_unstable();
+        Ok(places)
+    }
+
+    /// Reads rows in ascending order.
+    fn read_some(&self, mut places: &[RowAt], window: &mut Vec<u8>, out: &mut [u8]) -> Result<()> {
+        let width = self.width as u64;
+        while let Some((first, slot)) = places.first().copied() {
+            let near = |pair: &[RowAt]| {
+                let (last, next) = (pair[0].0, pair[1].0);
+                next.saturating_sub(last + 1) * width <= GAP && (next + 1 - first) * width <= WINDOW
             };
-            let slot = &mut out[from * self.width..(from + run) * self.width];
-            read_at(&self.file, slot, self.offset + start * self.width as u64)
-                .map_err(|error| Error::from(error).at(self.path.clone()))?;
-            from += run;
+            let count = 1 + places.windows(2).take_while(|pair| near(pair)).count();
+            let (these, others) = places.split_at(count);
+            places = others;
+            let last = these.last().map_or(first, |(row, _)| *row);
+            let (offset, bytes) = (self.offset + first * width, index((last + 1 - first) * width));
+            let failed = |error: std::io::Error| Error::from(error).at(self.path.clone());
+            // The rows may be wanted as they are in the file.
+            if these.iter().zip(0..).all(|((row, at), number)| *row == first + number && *at == slot + index(number)) {
+                let from = slot * self.width;
+                read_at(&self.file, &mut out[from..from + bytes], offset).map_err(failed)?;
+                continue;
+            }
+            window.resize(window.len().max(bytes), 0);
+            let window = &mut window[..bytes];
+            read_at(&self.file, window, offset).map_err(failed)?;
+            for (row, at) in these {
+                let from = index(row - first) * self.width;
+                out[at * self.width..(at + 1) * self.width].copy_from_slice(&window[from..from + self.width]);
+            }
         }
         Ok(())
     }

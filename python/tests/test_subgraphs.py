@@ -307,10 +307,27 @@ def test_a_cache_is_used_until_the_graph_changes(tmp_path: Path) -> None:
     assert next(iter(again)).nodes["n"].tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("wide", [8, 4096])
-def test_features_are_those_of_the_tables(star: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wide: int) -> None:
-    # Rows that are read by position, and rows that are mapped.
-    monkeypatch.setattr("isomorph._prepared._WIDE", wide)
+def test_rows_are_read_in_any_order(tmp_path: Path) -> None:
+    """Rows near each other are read together, also across the borders of what is read at once."""
+    from isomorph._isomorph import RowsFile
+
+    dice = np.random.default_rng(3)
+    for width, count in (1, 70_000), (8, 70_000), (256, 9000), (5000, 300), (300_000, 5):
+        content = dice.integers(0, 256, (count, width), dtype=np.uint8)
+        path = tmp_path / f"{width}.rows"
+        path.write_bytes(b"seven.." + content.tobytes())
+        file = RowsFile(str(path), width, 7)
+        kinds = [[], [count - 1], [0, 0, 1, 0], np.arange(count), np.arange(count)[::-1], np.arange(1, count, 2), dice.integers(0, count, 40_000 // (1 + width // 1000)), dice.integers(0, count, 7)]
+        for rows in map(np.asarray, kinds):
+            out = np.empty((len(rows), width), dtype=np.uint8)
+            file.read(rows.astype(np.int64), out.reshape(-1))
+            assert np.array_equal(out, content[rows.astype(np.int64)]), (width, len(rows))
+        for row in -1, count:
+            with pytest.raises(isomorph.UsageError, match=f"row {row} does not exist: there are {count}"):
+                file.read(np.array([0, row]), np.empty(2 * width, dtype=np.uint8))
+
+
+def test_features_are_those_of_the_tables(star: Path, tmp_path: Path) -> None:
     graph = isomorph.open(star)
     names = [f"f{at}" for at in range(40)]
     nodes = pa.table({"id": range(500), **{name: np.random.default_rng(at).normal(size=500) for at, name in enumerate(names)}, "l": pa.array([[at, at + 1] for at in range(500)], pa.list_(pa.int32())), "b": [at % 3 == 0 for at in range(500)]})

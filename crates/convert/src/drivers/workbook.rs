@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Finding, Result, Rule};
+use isomorph_error::{Finding, Result};
 use isomorph_flat::{Form, WriteOptions as Writing};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source};
@@ -10,7 +10,7 @@ use isomorph_storage::{Location, Resources, Scheme, Scratch, Staging};
 use isomorph_tables::Encoding;
 
 use super::flat::{Flat, opening};
-use crate::driver::{Driver, Flags, TextCheck, Traits};
+use crate::driver::{Driver, TextCheck, Traits};
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
@@ -41,21 +41,13 @@ impl Driver for Workbook {
         TABLES.capability()
     }
 
-    fn rules(&self) -> &'static [&'static Rule] {
-        TABLES.rules()
-    }
-
-    fn usual_names(&self) -> &'static [&'static str] {
-        &["NAME.xlsx", "NAME.xlsm", "NAME.ods"]
-    }
-
-    fn flags(&self) -> Flags {
-        TABLES.flags()
-    }
-
     fn traits(&self) -> Traits {
         // A sheet has limits that other tables do not have.
+        let of_tables = TABLES.traits();
         Traits {
+            rules: of_tables.rules,
+            usual_names: &["NAME.xlsx", "NAME.xlsm", "NAME.ods"],
+            flags: of_tables.flags,
             is_single_file: true,
             sorts_edges: false,
             knows_nodes_by_key: true,

@@ -1,18 +1,19 @@
-"""The DeepGNN server beside the published one: processor time for a request, calls of the stock client, start, memory; and clients that come
-and go for ten minutes.
+"""The DeepGNN server beside the published one: processor time for a request, calls of the stock client, start, memory; clients that come
+and go for ten minutes; and a server that is killed and started again under load.
 
-    python benches/part_serve.py COMMAND PYTHON [--nodes 1000000] [--runs 7] [--requests 2000] [--soak 600]
+    python benches/part_serve.py COMMAND PYTHON [--nodes 1000000] [--runs 7] [--requests 2000] [--soak 600] [--kills 5]
     python benches/part_serve.py COMMAND PYTHON --smoke     the same work on tiny data: whether it works, not how fast
 
 COMMAND is `isomorph` built with the feature `serve`; PYTHON is an interpreter with deepgnn-ge 0.1.66, for example that of
 `cargo xtask interop -k deepgnn`. It makes a graph, converts it, and prints every figure as a table. Both servers serve the same files, in
 turns; medians of the runs are printed. Processor times are those of the server's process. The machine should be idle; a million nodes need
-2 GB of disk (`--folder`) and about an hour.
+2 GB of disk (`--folder`) and about an hour. `--graph` keeps the binary for later runs with the same number of nodes.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -148,18 +149,21 @@ def main() -> None:
     options.add_argument("--runs", type=int, default=7)
     options.add_argument("--requests", type=int, default=2000, help="of each kind, in each run")
     options.add_argument("--soak", type=float, default=600, help="seconds that clients come and go; 0: not at all")
+    options.add_argument("--kills", type=int, default=5, help="how often the server is killed under load; 0: not at all")
     options.add_argument("--folder", type=Path, help="where data is written; a temporary folder otherwise")
+    options.add_argument("--graph", type=Path, help="the binary: used if it exists, otherwise made")
     options.add_argument("--smoke", action="store_true")
     chosen = options.parse_args()
     nodes, runs, requests = (2_000, 1, 200) if chosen.smoke else (chosen.nodes, chosen.runs, chosen.requests)
-    soak = 3 if chosen.smoke else chosen.soak
+    soak, kills = (3, 1) if chosen.smoke else (chosen.soak, chosen.kills)
     with tempfile.TemporaryDirectory(dir=chosen.folder) as name:
         folder = Path(name)
-        source, graph = folder / "graph.edgelist", folder / "graph"
-        text(source, nodes)
-        made = [chosen.command, "convert", source, graph, "--to", "deepgnn", "--from", "deepgnn"]
-        subprocess.run(list(map(str, made)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
-        source.unlink()
+        source, graph = folder / "graph.edgelist", chosen.graph or folder / "graph"
+        if not graph.exists():
+            text(source, nodes)
+            made = [chosen.command, "convert", source, graph, "--to", "deepgnn", "--from", "deepgnn"]
+            subprocess.run(list(map(str, made)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+            source.unlink()
         files = recordings(folder, nodes)
         own = [str(chosen.command), "serve", "deepgnn", str(graph), "--address", "127.0.0.1:0", "--json"]
         ours = {"isomorph, the same draws": own, "isomorph, --generator stable": [*own, "--generator", "stable"]}
@@ -174,9 +178,40 @@ def main() -> None:
                     told.setdefault(server, []).append({**answer, "ready": seconds})
         size = sum(file.stat().st_size for file in graph.rglob("*")) / 1e6
         print(f"{nodes} nodes, {10 * nodes} edges, {FLOATS} floats of each node: a binary of {size:.0f} MB; medians of {runs}\n")
-        show(told)
+        if runs:
+            show(told)
         if soak:
             visited(chosen.command, chosen.python, graph, soak, 2 if chosen.smoke else 10)
+        if kills:
+            killed(chosen.command, chosen.python, graph, kills)
+
+
+def killed(command: Path, python: Path, graph: Path, times: int) -> None:
+    """A server that is killed again and again while clients draw, and started at the same address. The clients retry as they do on their own:
+    one that gives up, or gets another answer, is a failure. Afterwards the files are what they were."""
+
+    def files() -> dict[str, str]:
+        return {str(file.relative_to(graph)): hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(graph.rglob("*")) if file.is_file()}
+
+    before, address = files(), f"127.0.0.1:{free_port()}"
+    words = [str(command), "serve", "deepgnn", str(graph), "--address", address, "--json"]
+    with started(words, "address"):
+        asked = [python, CLIENT, "patient", address, 500 * times]
+        trainers = [subprocess.Popen(list(map(str, asked)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(4)]
+        for trainer in trainers:
+            assert trainer.stdout is not None
+            trainer.stdout.readline()
+    for _ in range(times - 1):
+        with started(words, "address"):
+            # Connections that do not retry: they have requests in progress when it is killed.
+            load = [command, "bench", "serve", address, "--connections", 60, "--seconds", 60]
+            loading = subprocess.Popen(list(map(str, load)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(3)
+        loading.wait()
+    with started(words, "address"):
+        failed = sum(not trainer.communicate()[0].strip() or trainer.returncode != 0 for trainer in trainers)
+    same = "unchanged" if files() == before else "CHANGED"
+    print(f"\nkilled {times} times under load · {failed} of {len(trainers)} clients gave up · files {same}")
 
 
 def visited(command: Path, python: Path, graph: Path, seconds: float, parts: int) -> None:

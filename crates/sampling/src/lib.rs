@@ -31,7 +31,7 @@ pub use features::{Dense, Edges, Sparse, Stated, Strings, Value, Values};
 pub use graph::{Graph, GraphOptions};
 pub use index::{IndexFile, IndexOrigin};
 pub use map::Hold;
-pub use neighbors::{NeighborLists, Totals};
+pub use neighbors::NeighborLists;
 pub use pagerank::Push;
 pub use request::{Ask, Draw, Generator, Missing, NO_TIME, Picks, TypeSet};
 pub use sampler::Sampler;

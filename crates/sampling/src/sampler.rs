@@ -78,7 +78,7 @@ impl Sampler {
         Sampler { graph: Arc::clone(graph), generator, workers, occurrences, stop }
     }
 
-    /// Sets what ends the following calls early: draws, lists and counts of neighbours, totals, and features that are passed on. They look
+    /// Sets what ends the following calls early: draws, lists and counts of neighbours, and features that are passed on. They look
     /// at it every few thousand nodes, edges and draws, and then fail with [`Kind::Cancelled`](isomorph_error::Kind::Cancelled). The sort
     /// of the edges of one node that has several entries is not interrupted.
     pub fn until(&mut self, stop: &Stop) {
@@ -106,14 +106,13 @@ impl Sampler {
     where
         F: Fn(&Share<'_>, &mut Worker, &mut Picks<'_>) -> Result<()> + Sync,
     {
+        let Some(size) = pieces(ask.nodes.len(), nanoseconds, self.workers.len()) else {
+            return self.undivided(ask, stride, picks, work);
+        };
         ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(stride))?;
-        let (count, occurrences) = (ask.nodes.len(), self.occurrences.of(ask.nodes));
-        let (share, stop) = (Share { graph: &self.graph, ask: *ask, occurrences, stop: &self.stop }, &self.stop);
-        let Some(size) = pieces(count, nanoseconds, self.workers.len()) else {
-            self.workers.first_mut().map_or(Ok(()), |worker| work(&share, worker, picks))?;
-            return stop.check();
-        };
+        let (occurrences, stop) = (self.occurrences.of(ask.nodes), &self.stop);
+        let share = Share { graph: &self.graph, ask: *ask, occurrences, stop };
         let mut rest = Some((share, picks.reborrow()));
         let next = || {
             let (share, picks) = rest.take().filter(|(share, _)| !share.ask.nodes.is_empty())?;
@@ -125,6 +124,22 @@ impl Sampler {
         };
         divide(&mut self.workers, next, |worker, (share, mut picks)| work(&share, worker, &mut picks))?;
         stop.check()
+    }
+
+    /// Gives a whole batch to one worker.
+    pub(crate) fn undivided(
+        &mut self,
+        ask: &Ask<'_>,
+        stride: usize,
+        picks: &mut Picks<'_>,
+        work: impl FnOnce(&Share<'_>, &mut Worker, &mut Picks<'_>) -> Result<()>,
+    ) -> Result<()> {
+        ask.check(&self.graph)?;
+        picks.check(ask.nodes.len().saturating_mul(stride))?;
+        let occurrences = self.occurrences.of(ask.nodes);
+        let share = Share { graph: &self.graph, ask: *ask, occurrences, stop: &self.stop };
+        self.workers.first_mut().map_or(Ok(()), |worker| work(&share, worker, picks))?;
+        self.stop.check()
     }
 }
 

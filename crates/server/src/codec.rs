@@ -9,7 +9,7 @@ use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
 use crate::engine::{Engine, busy};
-use crate::packed::Reply;
+use crate::packed::{Parts, Reply};
 use crate::status::{invalid, too_much};
 use crate::wire::Request;
 
@@ -45,7 +45,7 @@ impl<D: Request + Send + 'static, E: Reply + 'static> Codec for Wire<D, E> {
     }
 
     fn decoder(&mut self) -> Requests<D> {
-        Requests { engine: Arc::clone(&self.engine), types: PhantomData }
+        Requests::new(&self.engine)
     }
 }
 
@@ -53,6 +53,12 @@ impl<D: Request + Send + 'static, E: Reply + 'static> Codec for Wire<D, E> {
 pub(crate) struct Requests<D> {
     engine: Arc<Engine>,
     types: PhantomData<fn() -> D>,
+}
+
+impl<D> Requests<D> {
+    pub fn new(engine: &Arc<Engine>) -> Self {
+        Requests { engine: Arc::clone(engine), types: PhantomData }
+    }
 }
 
 impl<D: Request> Decoder for Requests<D> {
@@ -90,13 +96,7 @@ impl<E: Reply> Encoder for Replies<E> {
     type Error = Status;
 
     fn encode(&mut self, reply: E, out: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        let mut bytes = Vec::new();
-        reply.write(&mut bytes);
-        out.reserve(bytes.len());
-        if out.remaining_mut() < bytes.len() {
-            return Err(Status::resource_exhausted("the reply is too long"));
-        }
-        out.put_slice(&bytes);
+        Parts::of(reply).into_chunks().for_each(|part| out.put(part));
         Ok(())
     }
 }

@@ -1,10 +1,12 @@
 //! Bodies of requests and replies with their memory reservations.
 
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
 use isomorph_storage::Reservation;
 use tonic::Status;
@@ -54,36 +56,27 @@ impl Body for Incoming {
     }
 }
 
-/// The memory of a reply, attached to it until it has a body.
-#[derive(Clone)]
-pub(crate) struct Held {
-    _memory: Arc<Reservation>,
-}
-
-impl Held {
-    pub fn new(memory: Reservation) -> Self {
-        Held { _memory: Arc::new(memory) }
-    }
-}
-
 /// What a reply holds until its last byte is sent.
 #[derive(Clone)]
 struct Unsent {
-    _memory: Held,
+    _memory: Arc<Reservation>,
     _sending: Option<Arc<Sending>>,
 }
 
 /// An outgoing reply: its memory is released when the client has received it or has disconnected.
-pub(crate) struct Outgoing {
-    body: tonic::body::Body,
+pub(crate) struct Outgoing<P> {
+    parts: P,
+    /// Whether the status, which is last, has been passed on.
+    ended: bool,
     unsent: Unsent,
     metrics: Arc<Metrics>,
 }
 
-impl Outgoing {
-    pub fn new(body: tonic::body::Body, memory: Held, sending: Option<Sending>, metrics: &Arc<Metrics>) -> Outgoing {
-        let unsent = Unsent { _memory: memory, _sending: sending.map(Arc::new) };
-        Outgoing { body, unsent, metrics: Arc::clone(metrics) }
+impl<P> Outgoing<P> {
+    /// Creates the body of a reply from the parts of its message.
+    pub fn new(parts: P, memory: Reservation, sending: Option<Sending>, metrics: &Arc<Metrics>) -> Self {
+        let unsent = Unsent { _memory: Arc::new(memory), _sending: sending.map(Arc::new) };
+        Outgoing { parts, ended: false, unsent, metrics: Arc::clone(metrics) }
     }
 }
 
@@ -99,30 +92,26 @@ impl AsRef<[u8]> for Chunk {
     }
 }
 
-impl Body for Outgoing {
+impl<P: Iterator<Item = Bytes> + Unpin> Body for Outgoing<P> {
     type Data = Bytes;
-    type Error = Status;
+    type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = self.get_mut();
-        let polled = Pin::new(&mut this.body).poll_frame(context);
-        polled.map(|frame| {
-            let frame = match frame? {
-                Ok(frame) => frame,
-                Err(status) => return Some(Err(status)),
-            };
-            Some(Ok(frame.map_data(|bytes| {
-                this.metrics.add_sent(bytes.len() as u64);
-                Bytes::from_owner(Chunk { bytes, _unsent: this.unsent.clone() })
-            })))
-        })
+        if let Some(bytes) = this.parts.next() {
+            this.metrics.add_sent(bytes.len() as u64);
+            let bytes = Bytes::from_owner(Chunk { bytes, _unsent: this.unsent.clone() });
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        if std::mem::replace(&mut this.ended, true) {
+            return Poll::Ready(None);
+        }
+        let mut status = HeaderMap::with_capacity(1);
+        status.insert(Status::GRPC_STATUS, HeaderValue::from_static("0"));
+        Poll::Ready(Some(Ok(Frame::trailers(status))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.ended
     }
 }

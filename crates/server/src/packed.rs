@@ -1,8 +1,10 @@
 //! Encodes replies that consist of long lists of numbers: most of the bytes that a server sends.
 //!
 //! The bytes are those of `prost`, which measures each list number by number, twice, and appends each number to a buffer of its own kind.
-//! Here a list is measured once and written into a buffer that is large enough: a third of the time.
+//! Here a list is measured once and written into a buffer that is large enough: a third of the time. Values of features, which are bytes, are
+//! sent as they are.
 
+use bytes::Bytes;
 use prost::Message;
 use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint};
 
@@ -11,11 +13,55 @@ use crate::wire::{
     SampleReply, SparseFeaturesReply, StringFeaturesReply, UniformNeighborsReply, WeightedNeighborsReply,
 };
 
+/// A message in parts, which are sent one after another.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    first: Vec<u8>,
+    /// Bytes that are sent without being copied.
+    middle: Vec<u8>,
+    last: Vec<u8>,
+}
+
+/// Bytes before a message in a body: whether it is compressed, and its length.
+const PREFIX: usize = 5;
+
+impl Parts {
+    /// Encodes a reply.
+    pub fn of(reply: impl Reply) -> Parts {
+        let mut parts = Parts::default();
+        reply.write(&mut parts);
+        parts
+    }
+
+    /// Encodes a reply as the body of a response; `None` if it is too long for one.
+    pub fn framed(reply: impl Reply) -> Option<Parts> {
+        let mut parts = Parts { first: vec![0; PREFIX], ..Parts::default() };
+        reply.write(&mut parts);
+        let length = u32::try_from(parts.lengths().iter().sum::<usize>() - PREFIX).ok()?;
+        parts.first[1..PREFIX].copy_from_slice(&length.to_be_bytes());
+        Some(parts)
+    }
+
+    fn lengths(&self) -> [usize; 3] {
+        [self.first.len(), self.middle.len(), self.last.len()]
+    }
+
+    /// Returns the parts that have bytes.
+    pub fn into_chunks(self) -> impl Iterator<Item = Bytes> + Send + 'static {
+        [self.first, self.middle, self.last].into_iter().filter(|part| !part.is_empty()).map(Bytes::from)
+    }
+
+    /// Returns the whole message.
+    pub fn into_vec(self) -> Vec<u8> {
+        [self.first, self.middle, self.last].concat()
+    }
+}
+
 /// A reply of a call.
 pub(crate) trait Reply: Message + Sized {
     /// Appends the message.
-    fn write(&self, out: &mut Vec<u8>) {
-        self.encode_raw(out);
+    fn write(self, out: &mut Parts) {
+        self.encode_raw(&mut out.first);
     }
 }
 
@@ -123,7 +169,8 @@ fn room(lists: &[usize]) -> usize {
 }
 
 impl Reply for NeighborsReply {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(self, out: &mut Parts) {
+        let out = &mut out.first;
         out.reserve(room(&[self.node_ids.len(), self.edge_weights.len(), self.edge_types.len()]));
         numbers(out, 1, &self.node_ids);
         floats(out, 2, &self.edge_weights);
@@ -134,7 +181,8 @@ impl Reply for NeighborsReply {
 }
 
 impl Reply for WeightedNeighborsReply {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(self, out: &mut Parts) {
+        let out = &mut out.first;
         out.reserve(room(&[self.neighbor_ids.len(), self.neighbor_weights.len(), self.neighbor_types.len()]));
         numbers(out, 1, &self.neighbor_ids);
         floats(out, 2, &self.neighbor_weights);
@@ -146,7 +194,8 @@ impl Reply for WeightedNeighborsReply {
 }
 
 impl Reply for UniformNeighborsReply {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(self, out: &mut Parts) {
+        let out = &mut out.first;
         out.reserve(room(&[self.neighbor_ids.len(), self.neighbor_types.len()]));
         numbers(out, 1, &self.neighbor_ids);
         numbers(out, 2, &self.neighbor_types);
@@ -157,7 +206,8 @@ impl Reply for UniformNeighborsReply {
 }
 
 impl Reply for SampleReply {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(self, out: &mut Parts) {
+        let out = &mut out.first;
         out.reserve(room(&[self.types.len(), self.node_ids.len()]));
         numbers(out, 1, &self.types);
         numbers(out, 2, &self.node_ids);
@@ -165,15 +215,28 @@ impl Reply for SampleReply {
 }
 
 impl Reply for NodeTypesReply {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(self, out: &mut Parts) {
+        let out = &mut out.first;
         out.reserve(room(&[self.types.len(), self.offsets.len()]));
         numbers(out, 1, &self.types);
         numbers(out, 2, &self.offsets);
     }
 }
 
+impl Reply for FeaturesReply {
+    fn write(self, out: &mut Parts) {
+        if !self.feature_values.is_empty() {
+            encode_key(1, WireType::LengthDelimited, &mut out.first);
+            encode_varint(self.feature_values.len() as u64, &mut out.first);
+            out.middle = self.feature_values;
+        }
+        out.last.reserve(room(&[self.offsets.len(), self.timestamps.len()]));
+        numbers(&mut out.last, 2, &self.offsets);
+        numbers(&mut out.last, 3, &self.timestamps);
+    }
+}
+
 impl Reply for MetadataReply {}
-impl Reply for FeaturesReply {}
 impl Reply for SparseFeaturesReply {}
 impl Reply for StringFeaturesReply {}
 impl Reply for NeighborCountsReply {}
@@ -185,10 +248,14 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn same(reply: &impl Reply) {
-        let mut own = Vec::new();
-        reply.write(&mut own);
-        assert_eq!(own, reply.encode_to_vec());
+    fn same(reply: &(impl Reply + Clone)) {
+        let wanted = reply.encode_to_vec();
+        assert_eq!(Parts::of(reply.clone()).into_vec(), wanted);
+        let framed: Vec<Bytes> = Parts::framed(reply.clone()).unwrap().into_chunks().collect();
+        assert!(framed.iter().all(|part| !part.is_empty()));
+        let framed = framed.concat();
+        assert_eq!((framed[0], &framed[1..PREFIX]), (0, &u32::try_from(wanted.len()).unwrap().to_be_bytes()[..]));
+        assert_eq!(framed[PREFIX..], wanted);
     }
 
     #[test]
@@ -222,6 +289,11 @@ mod tests {
                 shard_counts: counts,
                 node_ids: vec![128; end],
                 timestamps: vec![-1; end],
+            });
+            same(&FeaturesReply {
+                feature_values: vec![7; 100 * end],
+                offsets: (0..end).map(|at| at as u32 * 1000).collect(),
+                timestamps: ids.clone(),
             });
             same(&SampleReply { types: types.clone(), node_ids: ids });
             same(&NodeTypesReply { types, offsets: (0..end).map(|at| at as u32 * 1000).collect() });

@@ -8,23 +8,26 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use isomorph_sampling::{Stop, Why};
+use isomorph_storage::Reservation;
 use tokio::sync::Semaphore;
 use tonic::body::Body;
-use tonic::server::{Grpc, UnaryService};
-use tonic::{Code, Response, Status};
+use tonic::metadata::MetadataValue;
+use tonic::{Code, Status, Streaming};
 use tower_service::Service;
 
 use crate::access::Gate;
-use crate::codec::{Asked, Wire};
+use crate::codec::{Asked, Requests};
 use crate::deadline;
 use crate::engine::{Answer, Engine, busy};
 use crate::log::{Log, field};
-use crate::metered::{Held, Incoming, Outgoing};
+use crate::metered::{Incoming, Outgoing};
 use crate::metrics::{Metrics, Phase};
-use crate::packed::Reply;
+use crate::packed::{Parts, Reply};
 use crate::peer::Peer;
 use crate::reflection;
+use crate::status::invalid;
 use crate::wire::{HealthReply, HealthRequest, Request};
 
 /// Maximum work of a request that is answered at once; a larger one waits for its turn on a separate thread. See [`Request::work`].
@@ -193,20 +196,47 @@ impl Routes {
         let shared = Arc::clone(&self.0);
         let peer = request.extensions().get::<Arc<Peer>>().cloned();
         Box::pin(async move {
-            let Some(memory) = shared.engine.budget().try_reserve(0) else { return Ok(busy().into_http()) };
-            let (limit, metrics) = (shared.engine.limits().message, Arc::clone(&shared.metrics));
-            let mut grpc = Grpc::new(Wire::<D, E>::new(&shared.engine)).max_decoding_message_size(limit);
-            let request = request.map(|body| Incoming::new(body, memory, &metrics));
-            let mut response = grpc.unary(Answering { shared, call, end }, request).await;
-            let held = response.extensions_mut().remove::<Held>();
-            Ok(match held {
-                Some(held) => {
+            let metrics = Arc::clone(&shared.metrics);
+            let answered = match asked::<D>(&shared, request).await {
+                Ok(asked) => answered(shared, call, asked, end).await,
+                Err(status) => Err(status),
+            };
+            Ok(match answered {
+                Ok(Answered { parts, memory }) => {
                     let sending = peer.map(|peer| peer.sending());
-                    response.map(|body| Body::new(Outgoing::new(body, held, sending, &metrics)))
+                    let body = Outgoing::new(parts.into_chunks(), memory, sending, &metrics);
+                    let mut response = http::Response::new(Body::new(body));
+                    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+                    response
                 }
-                None => response,
+                Err(status) => status.into_http(),
             })
         })
+    }
+}
+
+/// Receives the message of a request.
+async fn asked<D: Request + Send + 'static>(shared: &Shared, request: http::Request<Body>) -> Result<Asked<D>, Status> {
+    uncompressed(request.headers())?;
+    let memory = shared.engine.budget().try_reserve(0).ok_or_else(busy)?;
+    let body = Incoming::new(request.into_body(), memory, &shared.metrics);
+    let (decoder, limit) = (Requests::new(&shared.engine), shared.engine.limits().message);
+    let mut messages = Streaming::new_request(decoder, body, None, Some(limit));
+    let message = messages.message().await?.ok_or_else(|| invalid("the request has no message"))?;
+    // The client may still say that it gives up.
+    messages.trailers().await?;
+    Ok(message)
+}
+
+/// Refuses messages that are compressed: no compression is offered.
+fn uncompressed(headers: &HeaderMap) -> Result<(), Status> {
+    match headers.get("grpc-encoding") {
+        Some(encoding) if encoding != "identity" => {
+            let mut status = Status::unimplemented("compressed messages are not supported");
+            status.metadata_mut().insert("grpc-accept-encoding", MetadataValue::from_static("identity"));
+            Err(status)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -221,51 +251,43 @@ fn health(shared: &Shared, request: HealthRequest, _: &Stop) -> Result<Answer<He
     Ok(Answer { reply: HealthReply { status }, memory })
 }
 
-/// The handler of one call.
-struct Answering<D, E> {
-    shared: Arc<Shared>,
-    call: Call<D, E>,
-    end: End,
+/// A reply that is ready to be sent, and its memory.
+struct Answered {
+    parts: Parts,
+    memory: Reservation,
 }
 
-impl<D: Request + Send + 'static, E: Reply + 'static> UnaryService<Asked<D>> for Answering<D, E> {
-    type Response = E;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<E>, Status>> + Send>>;
-
-    fn call(&mut self, request: tonic::Request<Asked<D>>) -> Self::Future {
-        let (shared, call, end, asked) = (Arc::clone(&self.shared), self.call, self.end, request.into_inner());
-        Box::pin(async move {
-            let at_once = if asked.message.work() <= SHORT { at_once(&shared, call, &asked, end) } else { None };
-            let answer = match at_once {
-                Some(answer) => answer?,
-                None => in_turn(shared, call, asked, end).await?,
-            };
-            let mut response = Response::new(answer.reply);
-            response.extensions_mut().insert(Held::new(answer.memory));
-            Ok(response)
-        })
+async fn answered<D, E>(shared: Arc<Shared>, call: Call<D, E>, asked: Asked<D>, end: End) -> Result<Answered, Status>
+where
+    D: Request + Send + 'static,
+    E: Reply + 'static,
+{
+    let at_once = if asked.message.work() <= SHORT { at_once(&shared, call, &asked, end) } else { None };
+    match at_once {
+        Some(answered) => answered,
+        None => in_turn(shared, call, asked, end).await,
     }
 }
 
 /// Answers on the thread that read the request, or returns `None` if the request turns out to be long: a few nodes may have many edges, and
 /// a sampler may need to read the whole graph.
-fn at_once<D: Request, E>(
+fn at_once<D: Request, E: Reply>(
     shared: &Shared,
     call: Call<D, E>,
     asked: &Asked<D>,
     end: End,
-) -> Option<Result<Answer<E>, Status>> {
+) -> Option<Result<Answered, Status>> {
     let stop = Stop::new(Some(end.at), MOST_AT_ONCE);
-    let answer = fenced(shared, call, asked.message.clone(), &stop, end);
-    if answer.is_err() && stop.why() == Some(Why::TooMuch) { None } else { Some(answer) }
+    let answered = fenced(shared, call, asked.message.clone(), &stop, end);
+    if answered.is_err() && stop.why() == Some(Why::TooMuch) { None } else { Some(answered) }
 }
 
 /// Answers on a thread for long requests when it is this request's turn. If this future is dropped, because the client is gone or the time
 /// is over, the request gives up its place, or its work ends early and makes room for the next one.
-async fn in_turn<D, E>(shared: Arc<Shared>, call: Call<D, E>, asked: Asked<D>, end: End) -> Result<Answer<E>, Status>
+async fn in_turn<D, E>(shared: Arc<Shared>, call: Call<D, E>, asked: Asked<D>, end: End) -> Result<Answered, Status>
 where
     D: Request + Send + 'static,
-    E: Send + 'static,
+    E: Reply + 'static,
 {
     let stopping = || Status::unavailable("this server is stopping");
     let turn = Arc::clone(&shared.turns).acquire_owned().await.map_err(|_| stopping())?;
@@ -273,12 +295,12 @@ where
     let stop = waiting.0.clone();
     let work = move || {
         let Asked { message, _memory } = asked;
-        let answer = fenced(&shared, call, message, &stop, end);
-        if answer.is_err() && stop.why().is_some() {
+        let answered = fenced(&shared, call, message, &stop, end);
+        if answered.is_err() && stop.why().is_some() {
             shared.metrics.stopped();
         }
         drop(turn);
-        answer
+        answered
     };
     let done = tokio::task::spawn_blocking(work).await;
     drop(waiting);
@@ -294,9 +316,19 @@ impl Drop for Waiting {
     }
 }
 
-/// Calls the engine; a panic fails only this request.
-fn fenced<D, E>(shared: &Shared, call: Call<D, E>, message: D, stop: &Stop, end: End) -> Result<Answer<E>, Status> {
-    let answer = catch_unwind(AssertUnwindSafe(|| call(shared, message, stop)));
+/// Calls the engine and encodes its reply; a panic fails only this request.
+fn fenced<D, E: Reply>(
+    shared: &Shared,
+    call: Call<D, E>,
+    message: D,
+    stop: &Stop,
+    end: End,
+) -> Result<Answered, Status> {
+    let answer = catch_unwind(AssertUnwindSafe(|| {
+        let Answer { reply, memory } = call(shared, message, stop)?;
+        let parts = Parts::framed(reply).ok_or_else(|| Status::resource_exhausted("the reply is too long"))?;
+        Ok(Answered { parts, memory })
+    }));
     shared.metrics.worked(stop.done());
     match answer {
         Ok(Err(_)) if stop.why() == Some(Why::Late) => Err(late(end.longest)),

@@ -3,7 +3,7 @@
 use isomorph_error::Result;
 
 use super::find::{AtFeatures, Elements};
-use super::{Edges, times};
+use super::{Dense, Edges, times};
 use crate::prefetch::Ahead;
 use crate::sampler::Sampler;
 
@@ -63,7 +63,9 @@ impl Sampler {
     ) -> Result<()> {
         let count = elements.check(asked.times)?;
         let mut found: Vec<Option<Value<'_>>> = vec![None; asked.features.len()];
-        let mut ahead = Ahead::new(AtFeatures { graph: &self.graph, features: &[] });
+        // As many bytes as each value has.
+        let fetched: Vec<Dense> = asked.features.iter().map(|id| Dense { id: *id, bytes: usize::MAX }).collect();
+        let mut ahead = Ahead::new(AtFeatures { graph: &self.graph, features: &fetched });
         let mut beat = self.stop.beat();
         for at in 0..count {
             found.fill(None);

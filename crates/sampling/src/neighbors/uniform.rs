@@ -24,14 +24,41 @@ impl Sampler {
         picks: &mut Picks<'_>,
     ) -> Result<()> {
         if self.generator == Generator::Compat {
-            return self.compat_uniform(ask, count, replacement, draw, missing, picks);
+            return self.compat_uniform(ask, count, replacement, draw, missing, picks, |_| {});
         }
         self.divide(ask, count, of_some(count), picks, &|share, worker, picks| {
-            uniform(share, worker, count, replacement, draw, missing, picks)
+            uniform(share, worker, count, replacement, draw, missing, picks, |_| {})
+        })
+    }
+
+    /// Draws like [`Sampler::uniform`], and writes to `counts` the number of the edges of each node that are drawn from. The batch is not
+    /// divided among threads.
+    ///
+    /// # Errors
+    /// As [`Sampler::uniform`].
+    #[expect(clippy::too_many_arguments, reason = "those of a draw, and a buffer")]
+    pub fn uniform_and_counts(
+        &mut self,
+        ask: &Ask<'_>,
+        count: usize,
+        replacement: bool,
+        draw: Draw,
+        missing: &Missing,
+        picks: &mut Picks<'_>,
+        counts: &mut Vec<u64>,
+    ) -> Result<()> {
+        counts.clear();
+        let edges = |edges| counts.push(edges);
+        if self.generator == Generator::Compat {
+            return self.compat_uniform(ask, count, replacement, draw, missing, picks, edges);
+        }
+        self.undivided(ask, count, picks, |share, worker, picks| {
+            uniform(share, worker, count, replacement, draw, missing, picks, edges)
         })
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "those of a draw, and who is told the number of edges")]
 fn uniform(
     share: &Share<'_>,
     worker: &mut Worker,
@@ -40,6 +67,7 @@ fn uniform(
     draw: Draw,
     missing: &Missing,
     picks: &mut Picks<'_>,
+    mut told: impl FnMut(u64),
 ) -> Result<()> {
     let graph = share.graph;
     let Worker { segments, chosen, .. } = worker;
@@ -51,6 +79,7 @@ fn uniform(
         beat.add((segments.len() + count + 1) as u64)?;
         let mut row = picks.rows(at * count, (at + 1) * count);
         let edges = segments.len();
+        told(edges as u64);
         let filled = match edges {
             0 => 0,
             _ if replacement => count,

@@ -60,7 +60,7 @@ impl<'a> Weights<'a> {
 
     /// Returns the total weight.
     #[expect(clippy::cast_possible_truncation, reason = "weights are returned with 32 bits")]
-    pub fn total(&self) -> f32 {
+    fn total(&self) -> f32 {
         self.sums.last().map_or(0.0, |sum| *sum as f32)
     }
 
@@ -130,10 +130,36 @@ impl Sampler {
     ) -> Result<()> {
         self.graph.weighs_edges(ask.types, self.generator)?;
         if self.generator == Generator::Compat {
-            return self.compat_weighted(ask, count, draw, missing, picks);
+            return self.compat_weighted(ask, count, draw, missing, picks, |_| {});
         }
         self.divide(ask, count, of_some(count), picks, &|share, worker, picks| {
-            weighted(share, worker, count, draw, missing, picks)
+            weighted(share, worker, count, draw, missing, picks, |_| {})
+        })
+    }
+
+    /// Draws like [`Sampler::weighted`], and writes to `totals` the total weight of the edges of each node that are drawn from: with them, a
+    /// client merges samples of several graphs. With [`Generator::Compat`], they are the published engine's 32-bit sums. The batch is not
+    /// divided among threads.
+    ///
+    /// # Errors
+    /// As [`Sampler::weighted`].
+    pub fn weighted_and_totals(
+        &mut self,
+        ask: &Ask<'_>,
+        count: usize,
+        draw: Draw,
+        missing: &Missing,
+        picks: &mut Picks<'_>,
+        totals: &mut Vec<f32>,
+    ) -> Result<()> {
+        totals.clear();
+        self.graph.weighs_edges(ask.types, self.generator)?;
+        let total = |total| totals.push(total);
+        if self.generator == Generator::Compat {
+            return self.compat_weighted(ask, count, draw, missing, picks, total);
+        }
+        self.undivided(ask, count, picks, |share, worker, picks| {
+            weighted(share, worker, count, draw, missing, picks, total)
         })
     }
 }
@@ -145,6 +171,7 @@ fn weighted(
     draw: Draw,
     missing: &Missing,
     picks: &mut Picks<'_>,
+    mut total: impl FnMut(f32),
 ) -> Result<()> {
     let graph = share.graph;
     let Worker { segments, sums, .. } = worker;
@@ -155,7 +182,9 @@ fn weighted(
         segments.collect_at(graph, place, *node, share.ask.types, share.ask.time(at))?;
         beat.add((segments.len() + count + 1) as u64)?;
         let mut row = picks.rows(at * count, (at + 1) * count);
-        let Some(weights) = Weights::of(graph, segments, sums)? else {
+        let weights = Weights::of(graph, segments, sums)?;
+        total(weights.as_ref().map_or(0.0, Weights::total));
+        let Some(weights) = weights else {
             row.fill(0, missing);
             continue;
         };

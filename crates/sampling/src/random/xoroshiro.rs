@@ -33,7 +33,7 @@ impl Xoroshiro {
     /// Returns a 32-bit float from 0 to below 1: a number that rounds to 1 is drawn again.
     pub fn unit(&mut self) -> f32 {
         loop {
-            let number = self.next() as f32 / 18_446_744_073_709_551_616.0;
+            let number = share(self.next());
             if number < 1.0 {
                 return number;
             }
@@ -84,9 +84,35 @@ impl Xoroshiro {
     }
 }
 
+/// Returns `bits` / 2⁶⁴, rounded to 32 bits like `bits as f32`, without its branch: processors convert signed numbers only, so a number of 64
+/// bits is halved first, which half of all draws would mispredict.
+#[inline]
+fn share(bits: u64) -> f32 {
+    let large = bits >> 63;
+    // The lowest bit stays, so that the half is rounded as the whole would be.
+    let halved = (bits >> large | bits & large).cast_signed();
+    #[expect(clippy::cast_possible_truncation, reason = "one bit")]
+    let exponent = 63 + large as u32;
+    halved as f32 * f32::from_bits(exponent << 23)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_rounded_like_the_conversion() {
+        let mut random = Xoroshiro::new(3);
+        let edges = (0..64).flat_map(|bit| [-2i64, -1, 0, 1, 2].map(|by| (1u64 << bit).wrapping_add_signed(by)));
+        // Ties of each length, and their neighbours.
+        let ties =
+            (24..64).flat_map(|top| [-1i64, 0, 1].map(|by| (1u64 << top | 1 << (top - 24)).wrapping_add_signed(by)));
+        let drawn: Vec<u64> = (0..100_000).map(|at| random.next() >> (at % 64)).collect();
+        for bits in edges.chain(ties).chain(drawn).chain([0, u64::MAX]) {
+            let wanted = bits as f32 / 18_446_744_073_709_551_616.0;
+            assert_eq!(share(bits).to_bits(), wanted.to_bits(), "{bits:#x}");
+        }
+    }
 
     #[test]
     fn binomials_have_their_mean_and_spread() {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use isomorph_error::{Error, Result};
 
 use crate::graph::Graph;
-use crate::neighbors::{Most, Totals, no_weight};
-use crate::partition::{Partition, mass, target, type_of, weight};
+use crate::neighbors::no_weight;
+use crate::partition::{Edge, Partition, mass, target, type_of, weight};
 use crate::prefetch::{Ahead, AtEdges, EdgesAt};
 use crate::random::Xoroshiro;
 use crate::request::{Ask, Draw, Missing, Picks, TypeSet};
@@ -44,11 +44,14 @@ impl<'a> Sums<'a> {
     }
 }
 
+/// Maximum number of sums for which linear search is faster than binary search, whose next comparison waits for the last.
+const FEW: usize = 32;
+
 /// Buffers for the published engine's method.
 #[derive(Default)]
 pub(crate) struct Runs {
-    /// The edges of one entry that exist at a time, run by run; not used if no time is requested.
-    edges: Vec<usize>,
+    /// The edges of one entry that exist at a time, in the order of the sums; empty if no time is requested.
+    there: Vec<usize>,
     all: Vec<Run>,
     /// Running sums of weights, starting at 0 in each run.
     sums: Vec<f32>,
@@ -57,11 +60,9 @@ pub(crate) struct Runs {
 }
 
 /// The edges of one type of an entry.
-#[derive(Clone, Copy)]
 struct Run {
-    /// The first of its sums, and the one after its last.
-    start: usize,
-    end: usize,
+    /// The positions of its sums.
+    sums: Range<usize>,
     /// The first edge.
     edge: usize,
     /// The sum of the weights.
@@ -71,7 +72,7 @@ struct Run {
 impl Runs {
     /// Reads the edges of an entry, with the sums of their weights.
     fn read(&mut self, partition: &Partition, range: &Range<usize>, types: &TypeSet, time: Option<i64>) {
-        self.edges.clear();
+        self.there.clear();
         self.all.clear();
         self.sums.clear();
         self.wrong = false;
@@ -79,41 +80,48 @@ impl Runs {
             let (start, edge) = (self.sums.len(), run.start);
             let edges = partition.edges();
             let (mut sum, mut wrong) = (0.0f32, false);
-            let mut add = |edge: usize| {
-                let own = weight(&edges[edge]);
+            let mut add = |edge: &Edge| {
+                let own = weight(edge);
                 wrong |= mass(f64::from(own)).is_nan();
                 sum += own;
                 sum
             };
             match time {
-                None => self.sums.extend(run.map(add)),
+                None => self.sums.extend(edges[run].iter().map(add)),
                 Some(time) => {
-                    self.edges.extend(run.filter(|edge| is_there(partition, *edge, time)));
-                    self.sums.extend(self.edges[start..].iter().map(|edge| add(*edge)));
+                    self.there.extend(run.filter(|edge| is_there(partition, *edge, time)));
+                    self.sums.extend(self.there[start..].iter().map(|edge| add(&edges[*edge])));
                 }
             }
             self.wrong |= wrong;
             let end = self.sums.len();
             if start < end {
-                self.all.push(Run { start, end, edge, weight: sum });
+                self.all.push(Run { sums: start..end, edge, weight: sum });
             }
         }
     }
 
     /// Returns the number of an edge of a run.
+    #[inline]
     fn edge(&self, run: &Run, at: usize) -> usize {
-        self.edges.get(run.start + at).copied().unwrap_or(run.edge + at)
-    }
-
-    /// Returns the number of edges.
-    fn count(&self) -> u64 {
-        self.sums.len() as u64
+        self.there.get(run.sums.start + at).copied().unwrap_or(run.edge + at)
     }
 
     /// Returns the sum of all weights.
     fn weight(&self) -> f32 {
         self.all.iter().map(|run| run.weight).sum()
     }
+}
+
+/// Returns the first position whose sum is not below `wanted`, or the last.
+#[inline]
+fn position(sums: &[f32], wanted: f32) -> usize {
+    let found = if sums.len() <= FEW {
+        sums.iter().map(|sum| usize::from(*sum < wanted)).sum()
+    } else {
+        sums.partition_point(|sum| *sum < wanted)
+    };
+    found.min(sums.len() - 1)
 }
 
 /// Returns the entries of a node with their edges. `place` is what was prefetched: its only entry.
@@ -166,7 +174,8 @@ pub(super) fn runs<'a>(
 
 impl Sampler {
     /// Each entry has its own generator; they are seeded in order. Within an entry, the binomial share of each type is drawn first, so that
-    /// a row is ordered by types; entries of one node overwrite one another by the share of their weights.
+    /// a row is ordered by types; entries of one node overwrite one another by the share of their weights. `told` gets the weight of all
+    /// edges of each node: 32-bit sums, run by run and entry by entry.
     pub(crate) fn compat_weighted(
         &mut self,
         ask: &Ask<'_>,
@@ -174,9 +183,12 @@ impl Sampler {
         draw: Draw,
         missing: &Missing,
         picks: &mut Picks<'_>,
+        mut told: impl FnMut(f32),
     ) -> Result<()> {
         ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(count))?;
+        // The published engine has no weights of 64 bits.
+        picks.exact.fill(f64::from(missing.weight));
         let graph = &*self.graph;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
         let draws = u32::try_from(count).map_err(|_| Error::usage("more than 2³² neighbours of a node"))?;
@@ -184,9 +196,9 @@ impl Sampler {
         for (at, node) in ask.nodes.iter().enumerate() {
             let place = ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]);
             let mut row = picks.rows(at * count, (at + 1) * count);
-            row.fill(0, missing);
             beat.add(1)?;
-            let mut seen = 0.0f32;
+            // The sums of the entries so far: of all, and of those that are drawn from. Later slots than `filled` are not drawn by any.
+            let (mut all, mut seen, mut filled) = (0.0f32, 0.0f32, 0);
             for entry in entries(graph, place, *node) {
                 let (partition, range) = entry?;
                 let mut random = Xoroshiro::new(seed);
@@ -198,6 +210,7 @@ impl Sampler {
                     return Err(no_weight());
                 }
                 let total = runs.weight();
+                all += total;
                 if total.is_nan() || total <= 0.0 {
                     continue;
                 }
@@ -205,19 +218,18 @@ impl Sampler {
                 let rate = total / seen;
                 let (mut left, mut left_weight, mut slot) = (draws, total, 0);
                 for run in &runs.all {
-                    let sums = &runs.sums[run.start..run.end];
                     let drawn = match run.weight == left_weight {
                         true => left,
                         false => random.binomial(left, f64::from(run.weight / left_weight)),
                     };
                     left -= drawn;
                     left_weight -= run.weight;
+                    let sums = &runs.sums[run.sums.clone()];
                     for _ in 0..drawn {
                         if rate < 1.0 && random.unit() > rate {
                             continue;
                         }
-                        let wanted = run.weight * random.unit();
-                        let chosen = sums.partition_point(|sum| *sum < wanted).min(sums.len() - 1);
+                        let chosen = position(sums, run.weight * random.unit());
                         let before = if chosen == 0 { 0.0 } else { sums[chosen - 1] };
                         let number = runs.edge(run, chosen);
                         let edge = &partition.edges()[number];
@@ -226,46 +238,17 @@ impl Sampler {
                         slot += 1;
                     }
                 }
+                filled = filled.max(slot);
             }
-        }
-        self.stop.check()
-    }
-
-    /// Adds the edges that both methods draw from: 32-bit sums, run by run and entry by entry.
-    pub(crate) fn compat_totals(
-        &mut self,
-        ask: &Ask<'_>,
-        weighted: bool,
-        most: u64,
-        totals: &mut Totals,
-    ) -> Result<()> {
-        let graph = &*self.graph;
-        let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-        let (mut looked_at, mut beat, mut ahead) = (Most::new(most), self.stop.beat(), Ahead::new(AtEdges(graph)));
-        for (at, node) in ask.nodes.iter().enumerate() {
-            let place = ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]);
-            let (mut found, mut count, mut weight) = (false, 0, 0.0f32);
-            for entry in entries(graph, place, *node) {
-                let (partition, range) = entry?;
-                found = true;
-                looked_at.add(range.len())?;
-                beat.add(range.len() as u64)?;
-                worker.runs.read(partition, &range, ask.types, ask.time(at));
-                count += worker.runs.count();
-                weight += worker.runs.weight();
-            }
-            beat.add(1)?;
-            totals.found.push(found);
-            totals.counts.push(count);
-            if weighted {
-                totals.weights.push(weight);
-            }
+            row.fill(filled, missing);
+            told(all);
         }
         self.stop.check()
     }
 
     /// One generator for the whole call. With replacement, each run of a type replaces each slot with the probability of its share of the
     /// edges so far; without, a reservoir is filled and then updated by skips, counted from the end of each run.
+    #[expect(clippy::too_many_arguments, reason = "those of a draw, and who is told the number of edges")]
     pub(crate) fn compat_uniform(
         &mut self,
         ask: &Ask<'_>,
@@ -274,6 +257,7 @@ impl Sampler {
         draw: Draw,
         missing: &Missing,
         picks: &mut Picks<'_>,
+        mut told: impl FnMut(u64),
     ) -> Result<()> {
         ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(count))?;
@@ -286,25 +270,34 @@ impl Sampler {
             let mut row = picks.rows(at * count, (at + 1) * count);
             row.fill(0, missing);
             beat.add(1)?;
-            let mut reservoir = Reservoir { room: count, seen: 0, width: 0.0, next: None };
+            let (mut all, mut reservoir) = (0, Reservoir { room: count, seen: 0, width: 0.0, next: None });
             for entry in entries(graph, place, *node) {
                 let (partition, range) = entry?;
                 beat.add((range.len() + count) as u64)?;
                 for run in runs(partition, &range, ask.types) {
-                    let there = |edge: &usize| ask.time(at).is_none_or(|time| is_there(partition, *edge, time));
-                    let edges = &mut worker.runs.edges;
-                    edges.clear();
-                    edges.extend(run.filter(there));
+                    let there = &mut worker.runs.there;
+                    there.clear();
+                    let found = match ask.time(at) {
+                        None => run.len(),
+                        Some(time) => {
+                            there.extend(run.clone().filter(|edge| is_there(partition, *edge, time)));
+                            there.len()
+                        }
+                    };
+                    all += found as u64;
                     let mut put = |slot: usize, at: usize| {
-                        let edge = &partition.edges()[edges[at]];
-                        row.put(slot, target(edge), weight(edge), type_of(edge), partition.life(edges[at]).0);
+                        let number = there.get(at).copied().unwrap_or(run.start + at);
+                        let edge = &partition.edges()[number];
+                        let created = if row.created.is_empty() { -1 } else { partition.life(number).0 };
+                        row.put(slot, target(edge), weight(edge), type_of(edge), created);
                     };
                     match replacement {
-                        true => reservoir.replace(edges.len(), &mut random, &mut put),
-                        false => reservoir.keep(edges.len(), &mut random, &mut put),
+                        true => reservoir.replace(found, &mut random, &mut put),
+                        false => reservoir.keep(found, &mut random, &mut put),
                     }
                 }
             }
+            told(all);
         }
         self.stop.check()
     }
@@ -373,5 +366,29 @@ impl Reservoir {
     )]
     fn skip(&self, random: &mut Xoroshiro) -> usize {
         ((random.unit().ln() / (1.0 - self.width).ln()).floor() as usize).saturating_add(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_that_of_a_binary_search() {
+        let mut random = Xoroshiro::new(5);
+        for count in (1..=2 * FEW).chain([100]) {
+            let mut sum = 0.0;
+            let add = |at| {
+                // Some weights are 0.
+                sum += if at % 3 == 1 { 0.0 } else { random.unit() };
+                sum
+            };
+            let sums: Vec<f32> = (0..count).map(add).collect();
+            let drawn: Vec<f32> = (0..200).map(|_| sum * random.unit()).collect();
+            for wanted in drawn.iter().chain(&sums).copied().chain([0.0, sum * 2.0, f32::INFINITY, f32::NAN]) {
+                let expected = sums.partition_point(|sum| *sum < wanted).min(count - 1);
+                assert_eq!(position(&sums, wanted), expected, "{wanted} of {sums:?}");
+            }
+        }
     }
 }

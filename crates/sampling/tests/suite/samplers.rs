@@ -165,6 +165,53 @@ fn what_is_missing_is_filled() {
     assert_eq!(ids, [-1, 1, 2]);
 }
 
+#[test]
+fn totals_are_those_of_the_edges_that_are_drawn_from() {
+    let mut text = String::new();
+    for node in 0..30 {
+        text += &format!("{node},-1,0,1.0\n");
+        for edge in 0..node % 12 {
+            text += &format!("{node},{},{},{}.25\n", edge / 4, (node * 7 + edge) % 30, edge % 3);
+        }
+    }
+    let nodes = [5, 77, 11, 5, 0, 23, 29, -1];
+    let (missing, draw) = (Missing::default(), Draw::of(3));
+    for (partitions, types) in
+        [(1, TypeSet::all()), (3, TypeSet::all()), (1, TypeSet::of(&[0, 1])), (3, TypeSet::of(&[2]))]
+    {
+        let built = Built::with(&text, "edgelist", partitions, None);
+        let (graph, ask) = (opened(&built.path), Ask::new(&nodes, &types));
+        for generator in [Generator::Stable, Generator::Compat] {
+            let mut sampler = Sampler::new(&graph, generator, 1);
+            let (mut found, mut lists) = (Vec::new(), NeighborLists::default());
+            sampler.found(&nodes, 66, &mut found).unwrap();
+            assert_eq!(found, nodes.map(|node| graph.has(node)));
+            assert_eq!(sampler.found(&nodes, 10, &mut found).unwrap_err().kind(), Kind::TooLarge);
+            sampler.neighbors(&ask, &mut lists).unwrap();
+            for count in [0, 1, 6] {
+                let (mut weights, mut counts, mut ids, mut others) =
+                    (Vec::new(), Vec::new(), vec![0; nodes.len() * count], vec![0; nodes.len() * count]);
+                let (own, plain) = (&mut Picks::of_ids(&mut ids), &mut Picks::of_ids(&mut others));
+                sampler.weighted_and_totals(&ask, count, draw, &missing, own, &mut weights).unwrap();
+                sampler.weighted(&ask, count, draw, &missing, plain).unwrap();
+                assert_eq!(own.ids, plain.ids);
+                for replacement in [true, false] {
+                    sampler.uniform_and_counts(&ask, count, replacement, draw, &missing, own, &mut counts).unwrap();
+                    sampler.uniform(&ask, count, replacement, draw, &missing, plain).unwrap();
+                    assert_eq!((&own.ids, &counts), (&plain.ids, &lists.counts), "{replacement}");
+                }
+                let mut rest = lists.weights.as_slice();
+                for (number, total) in lists.counts.iter().zip(weights) {
+                    let (these, others) = rest.split_at(*number as usize);
+                    // Quarters have no rounding errors.
+                    assert_eq!(these.iter().sum::<f32>(), total);
+                    rest = others;
+                }
+            }
+        }
+    }
+}
+
 /// If a node has no edges of a requested type, but edges of lower and higher types, the engine skips the next ones, unless it
 /// has found the previous ones. These are the answers of deepgnn-ge 0.1.66; the other generator draws the existing edges.
 #[test]

@@ -187,7 +187,7 @@ fn calls_end_early_when_they_are_stopped() {
                 ("neighbors", Box::new(|sampler| sampler.neighbors(&ask, &mut NeighborLists::default()))),
                 ("counts", Box::new(|sampler| sampler.neighbor_counts(&ask, &mut vec![0; ask.nodes.len()]))),
                 ("edges", Box::new(|sampler| sampler.edges_of(ask.nodes, u64::MAX).map(drop))),
-                ("totals", Box::new(|sampler| sampler.totals(&ask, true, u64::MAX, &mut Default::default()))),
+                ("found", Box::new(|sampler| sampler.found(ask.nodes, u64::MAX, &mut Vec::new()))),
             ];
             for strategy in 0..3 {
                 calls.push((

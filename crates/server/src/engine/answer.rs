@@ -5,7 +5,7 @@ use tonic::Status;
 
 use super::{Answer, Engine};
 use crate::codec::{Asked, decoded};
-use crate::packed::Reply;
+use crate::packed::{Parts, Reply};
 use crate::wire::Request;
 
 impl Engine {
@@ -61,8 +61,6 @@ impl Engine {
     ) -> Result<Vec<u8>, Status> {
         let Asked { message, _memory } = decoded::<D>(self, Bytes::copy_from_slice(message))?;
         let answer = call(self, message)?;
-        let mut bytes = Vec::new();
-        answer.reply.write(&mut bytes);
-        Ok(bytes)
+        Ok(Parts::of(answer.reply).into_vec())
     }
 }

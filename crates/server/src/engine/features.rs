@@ -171,7 +171,11 @@ impl Engine {
             usize::try_from(width).map_err(|_| too_much("bytes of features", width, self.served.limits.reply))?;
         let features = ids(infos.iter().map(|info| info.id));
         let asked = Values { features: &features, times, holes: self.served.generator == Generator::Compat };
-        let mut reply = FeaturesReply::default();
+        let mut reply = FeaturesReply {
+            feature_values: Vec::with_capacity(elements.len() * width),
+            offsets: Vec::with_capacity(elements.len()),
+            timestamps: Vec::with_capacity(elements.len() * infos.len()),
+        };
         let FeaturesReply { feature_values: values, offsets, timestamps } = &mut reply;
         let (mut start, mut slot, mut stamps) = (0, 0, 0);
         self.with(|worker| {

@@ -9,7 +9,7 @@ mod samplers;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::Error;
-use isomorph_sampling::{Generator, Graph, Names, NeighborLists, Sampler, Stop, Summary, Totals, TypeSet};
+use isomorph_sampling::{Generator, Graph, Names, NeighborLists, Sampler, Stop, Summary, TypeSet};
 use isomorph_storage::{Budget, Reservation};
 use tonic::Status;
 
@@ -55,7 +55,6 @@ struct Served {
 /// Sampler and buffers for a request, reused by later requests.
 struct Worker {
     sampler: Sampler,
-    totals: Totals,
     lists: NeighborLists,
 }
 
@@ -174,7 +173,6 @@ impl Engine {
         let idle = lock().pop();
         let mut worker = idle.unwrap_or_else(|| Worker {
             sampler: Sampler::new(&self.served.graph, self.served.generator, 1),
-            totals: Totals::default(),
             lists: NeighborLists::default(),
         });
         worker.sampler.until(&self.stop);

@@ -17,23 +17,23 @@ const NEIGHBOR: u64 = 58;
 /// Bytes of a node in a reply: id, and number or weight, twice, because of the encoded copy.
 const NODE: u64 = 40;
 
-/// The nodes of a request that exist.
+/// The nodes of a request that exist, with their times.
 struct Found {
     nodes: Vec<i64>,
     times: Option<Vec<i64>>,
 }
 
 impl Found {
-    fn of(worker: &Worker, nodes: &[i64], times: Option<&[i64]>) -> Found {
-        let found = &worker.totals.found;
-        let there = |list: &[i64]| list.iter().zip(found).filter(|(_, found)| **found).map(|(id, _)| *id).collect();
-        Found { nodes: there(nodes), times: times.map(there) }
+    /// Looks up the nodes. All of them together may have at most `most` edges.
+    fn of(worker: &Worker, nodes: Vec<i64>, times: Option<&[i64]>, most: u64) -> Result<Found, Status> {
+        let mut found = Vec::with_capacity(nodes.len());
+        worker.sampler.found(&nodes, most, &mut found).map_err(refused)?;
+        if found.iter().all(|found| *found) {
+            return Ok(Found { nodes, times: times.map(<[i64]>::to_vec) });
+        }
+        let there = |list: &[i64]| list.iter().zip(&found).filter(|(_, found)| **found).map(|(id, _)| *id).collect();
+        Ok(Found { nodes: there(&nodes), times: times.map(there) })
     }
-}
-
-/// Selects from a list with an element for each requested node those of nodes that exist.
-fn of_found<T: Copy>(list: &[T], found: &[bool]) -> Vec<T> {
-    list.iter().zip(found).filter(|(_, found)| **found).map(|(element, _)| *element).collect()
 }
 
 /// Sets the times of creation to send: as in the published server, −1 unless the request is at a time.
@@ -136,9 +136,9 @@ impl Engine {
         &self,
         request: WeightedNeighborsRequest,
     ) -> Result<Answer<WeightedNeighborsReply>, Status> {
-        let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
+        let types = self.edge_types(&request.edge_types);
         let count = counted(i64::from(request.count), self.served.limits.count)?;
-        let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
+        let times = times(&request.timestamps, request.node_ids.len())?;
         let missing = Missing {
             node: request.default_node_id,
             weight: request.default_node_weight,
@@ -146,15 +146,15 @@ impl Engine {
             created: -1,
         };
         self.with(|worker| {
-            worker.sampler.totals(&ask, true, self.served.limits.edges, &mut worker.totals).map_err(refused)?;
-            let found = Found::of(worker, nodes, ask.times);
+            let found = Found::of(worker, request.node_ids, times, self.served.limits.edges)?;
             let memory = self.drawn(found.nodes.len(), count)?;
             let mut drawn = Drawn::new(found.nodes.len() * count, true, request.return_edge_created_ts);
             let ask = Ask { nodes: &found.nodes, types: &types, times: found.times.as_deref() };
-            let draw = Draw::of(request.seed.cast_unsigned());
-            worker.sampler.weighted(&ask, count, draw, &missing, &mut drawn.picks()).map_err(refused)?;
+            let (draw, picks) = (Draw::of(request.seed.cast_unsigned()), &mut drawn.picks());
+            let mut shard_weights = Vec::with_capacity(found.nodes.len());
+            let drawing = worker.sampler.weighted_and_totals(&ask, count, draw, &missing, picks, &mut shard_weights);
+            drawing.map_err(refused)?;
             created_at(&mut drawn.created, ask.times);
-            let shard_weights = of_found(&worker.totals.weights, &worker.totals.found);
             let reply = WeightedNeighborsReply {
                 neighbor_ids: drawn.ids,
                 neighbor_weights: drawn.weights,
@@ -172,21 +172,21 @@ impl Engine {
     /// # Errors
     /// As [`Engine::neighbors`].
     pub fn uniform_neighbors(&self, request: UniformNeighborsRequest) -> Result<Answer<UniformNeighborsReply>, Status> {
-        let (nodes, types) = (&request.node_ids, self.edge_types(&request.edge_types));
+        let types = self.edge_types(&request.edge_types);
         let count = counted(i64::from(request.count), self.served.limits.count)?;
-        let ask = Ask { nodes, types: &types, times: times(&request.timestamps, nodes.len())? };
+        let times = times(&request.timestamps, request.node_ids.len())?;
         let missing =
             Missing { node: request.default_node_id, weight: 0.0, ty: request.default_edge_type, created: -1 };
         self.with(|worker| {
-            worker.sampler.totals(&ask, false, self.served.limits.edges, &mut worker.totals).map_err(refused)?;
-            let found = Found::of(worker, nodes, ask.times);
+            let found = Found::of(worker, request.node_ids, times, self.served.limits.edges)?;
             let memory = self.drawn(found.nodes.len(), count)?;
             let mut drawn = Drawn::new(found.nodes.len() * count, false, request.return_edge_created_ts);
             let ask = Ask { nodes: &found.nodes, types: &types, times: found.times.as_deref() };
             let (draw, replacement) = (Draw::of(request.seed.cast_unsigned()), !request.without_replacement);
-            worker.sampler.uniform(&ask, count, replacement, draw, &missing, &mut drawn.picks()).map_err(refused)?;
+            let (picks, mut shard_counts) = (&mut drawn.picks(), Vec::with_capacity(found.nodes.len()));
+            let (sampler, counts) = (&mut worker.sampler, &mut shard_counts);
+            sampler.uniform_and_counts(&ask, count, replacement, draw, &missing, picks, counts).map_err(refused)?;
             created_at(&mut drawn.created, ask.times);
-            let shard_counts = of_found(&worker.totals.counts, &worker.totals.found);
             let reply = UniformNeighborsReply {
                 neighbor_ids: drawn.ids,
                 neighbor_types: drawn.types,

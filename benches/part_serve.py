@@ -207,6 +207,7 @@ def killed(command: Path, python: Path, graph: Path, times: int) -> None:
             load = [command, "bench", "serve", address, "--connections", 60, "--seconds", 60]
             loading = subprocess.Popen(list(map(str, load)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(3)
+        loading.kill()
         loading.wait()
     with started(words, "address"):
         failed = sum(not trainer.communicate()[0].strip() or trainer.returncode != 0 for trainer in trainers)

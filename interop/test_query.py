@@ -112,7 +112,7 @@ def length(alias: str) -> str:
 
 
 def of_intervals(dice: random.Random) -> str:
-    """A question about intervals, which compare by length."""
+    """A question about intervals, which compare by length. (In DuckDB `least` and `greatest` do not: there the least of 36 hours and a day is 36 hours.)"""
     p, start = condition(dice, "p"), dice.randrange(PEOPLE)
     i, j = length("p"), length("q")
     bound = f"interval '{dice.choice(['1 day', '23 hours', '31 days', '0 days', '1500 minutes'])}'"
@@ -127,7 +127,6 @@ def of_intervals(dice: random.Random) -> str:
         f"select p.id, q.id as other from person p join person q on {i} = {j} where q.id < 9 and {p}",
         f"select p.id from person p where {i} {dice.choice(['in', 'not in'])} (select {j} from person q where q.id between {start} and {start + 3} and q.id % 8 < 7)",
         f"select p.id, case {i} when {bound} then 1 else 0 end as c, nullif({i}, {bound}) is null as z from person p where {p}",
-        f"select p.id, greatest({i}, {bound}) {op} {j} as g, least({i}, {bound}) = {i} as l from person p join person q on q.id = p.id where {p}",
         f"select p.id from person p where {p} order by {i} nulls last, p.id limit {dice.randrange(1, 20)}",
         f"select count(*), p.ok from person p where {p} group by grouping sets (({i}, p.ok), ({i}), (p.ok))",
         f"select count(*) from (select {i} as i from person p where {p} {dice.choice(['union', 'intersect', 'except'])} select {j} from person q where q.id < {start}) t",

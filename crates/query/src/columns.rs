@@ -96,3 +96,23 @@ pub(crate) fn in_days(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
         _ => Ok(Arc::clone(column)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Date64Array;
+
+    #[test]
+    fn dates_are_days() {
+        let field = Arc::new(Field::new("d", DataType::Date64, true));
+        let shown = of_days(&field);
+        assert_eq!(shown.data_type(), &DataType::Date32);
+        let of = |times: Vec<Option<i64>>| in_days(&(Arc::new(Date64Array::from(times)) as ArrayRef), &shown);
+        let days = of(vec![Some(-86_400_000), Some(86_399_999), None]);
+        assert_eq!(
+            days.ok().as_deref(),
+            Some(&Date32Array::from(vec![Some(-1), Some(0), None]) as &dyn arrow_array::Array)
+        );
+        assert!(of(vec![Some(i64::MAX)]).is_err());
+    }
+}

@@ -90,7 +90,20 @@ pub(crate) fn compared_rows(plan: LogicalPlan) -> Result<Transformed<LogicalPlan
         }
         other => Ok(Transformed::no(other)),
     })?;
-    LogicalPlanBuilder::from(input.clone()).filter(condition.data)?.build().map(Transformed::yes)
+    with_condition(input, condition.data).map(Transformed::yes)
+}
+
+/// Rows for which a condition holds, beside the conditions that they have: of conditions on the outer row above one another the engine forgets the columns.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn with_condition(rows: &LogicalPlan, condition: Expr) -> Result<LogicalPlan> {
+    let (mut rows, mut all) = (rows, condition);
+    while let LogicalPlan::Filter(filter) = rows {
+        all = filter.predicate.clone().and(all);
+        rows = &filter.input;
+    }
+    LogicalPlanBuilder::from(rows.clone()).filter(all)?.build()
 }
 
 /// What a subquery selects, as expressions on the rows from which it selects, if there is one of its rows for each of these, or several that are equal. `None` if it

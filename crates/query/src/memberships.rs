@@ -8,9 +8,9 @@
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::expr::{Exists, InSubquery};
-use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, when};
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, Subquery, when};
 
-use crate::correlated::selected;
+use crate::correlated::{selected, with_condition};
 use crate::exact::alike;
 
 /// A condition whose comparisons with subqueries are what SQL says. It is below an odd number of `not` if `is_negated`, and alone, or joined with others by `and`, if
@@ -92,7 +92,7 @@ fn any(one: &InSubquery, wanted: Is, schema: &DFSchema) -> Result<Expr> {
         Is::MaybeEqual => equal.is_not_false(),
         Is::Unknown => equal.is_null(),
     };
-    let rows = LogicalPlanBuilder::from(rows.clone()).filter(condition)?.build()?;
+    let rows = with_condition(rows, condition)?;
     let subquery = Subquery { subquery: rows.into(), outer_ref_columns, spans };
     Ok(Expr::Exists(Exists { subquery, negated: false }))
 }

@@ -8,6 +8,7 @@
 //! | decimals beside floats | the float is a decimal of 15 digits after the point | the decimal is a float |
 //! | `date_trunc` of a date, or of a time without a zone | nanoseconds, which have no years before 1678 | microseconds, or the unit of the time |
 //! | `(a, b) in (select x, y …)`, where the subquery depends on the outer row | loses what the inner table is called | see `correlated` |
+//! | windows in the order of intervals | refuses them | the order of their lengths |
 //! | a date and an interval with hours, minutes or seconds, or one that is calculated | a date, without the part of the day | a time |
 
 use std::sync::Arc;
@@ -23,12 +24,13 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, ExprFunctionExt, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
-    Operator, Subquery, SubqueryAlias, Values,
+    Operator, Subquery, SubqueryAlias, Values, WindowFrameBound,
 };
 
 use crate::correlated::{check_levels, compared_rows};
 use crate::doubles::nearest;
-use crate::functions::begin;
+use crate::functions::{begin, length};
+use crate::intervals::has_several_fields;
 use crate::mixed::mixed;
 
 /// The most digits of an integer that always has 64 bits.
@@ -132,7 +134,7 @@ fn plain(expression: Expr, schema: &DFSchema) -> Result<Expr> {
         if is_numeral(&expression) {
             return Ok(Transformed::no(expression));
         }
-        let expression = timed(truncated(expression, schema), schema);
+        let expression = measured(timed(truncated(expression, schema), schema), schema);
         if is_beside_decimals(&expression, schema) {
             return Ok(Transformed::yes(expression.map_children(|part| Ok(Transformed::yes(marked(part))))?.data));
         }
@@ -187,6 +189,24 @@ fn truncated(expression: Expr, schema: &DFSchema) -> Expr {
         },
         other => other,
     }
+}
+
+/// A window in the order of intervals, in the order of their lengths: the engine has no frames of intervals.
+fn measured(expression: Expr, schema: &DFSchema) -> Expr {
+    let Expr::WindowFunction(mut window) = expression else { return expression };
+    let is_plain = |bound: &WindowFrameBound| match bound {
+        WindowFrameBound::CurrentRow => true,
+        WindowFrameBound::Preceding(rows) | WindowFrameBound::Following(rows) => rows.is_null(),
+    };
+    let frame = &window.params.window_frame;
+    if is_plain(&frame.start_bound) && is_plain(&frame.end_bound) {
+        for sort in &mut window.params.order_by {
+            if sort.expr.get_type(schema).is_ok_and(|own| has_several_fields(&own)) {
+                sort.expr = length(std::mem::take(&mut sort.expr));
+            }
+        }
+    }
+    Expr::WindowFunction(window)
 }
 
 /// A date to which an interval is added, or from which one is subtracted, as a time; not if the interval is known to have whole days.

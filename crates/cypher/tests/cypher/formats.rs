@@ -122,3 +122,26 @@ fn scripts_are_accepted_by_the_grammar() {
         assert!(statements >= 2, "{script}");
     }
 }
+
+#[test]
+fn a_null_that_was_written_is_a_value() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("mixed.json");
+    let nodes = r#"{"id":"a","m":5},{"id":"b","m":"5"},{"id":"c","m":null},{"id":"d"}"#;
+    std::fs::write(&file, format!(r#"{{"directed":true,"multigraph":false,"nodes":[{nodes}],"edges":[]}}"#)).unwrap();
+    let graph = isomorph::open(&file.display().to_string()).unwrap();
+    let options = Options::new(Budget::new(1 << 30));
+    let tables = TableGraph::new(graph.dataset().unwrap(), &options.budget, Cancel::new()).unwrap();
+    for (question, expected) in [
+        ("MATCH (n) RETURN count(n.m) AS n", "3"),
+        ("MATCH (n) WHERE n.m IS NULL RETURN n.key AS k", "\"d\""),
+        ("MATCH (n {key: 'c'}) RETURN [n.m, n.m IS NULL, n.m = n.m, toString(n.m)] AS l", "[null,false,true,\"null\"]"),
+        ("MATCH (n) RETURN count(DISTINCT n.m) AS n", "3"),
+        ("MATCH (n) WHERE n.m IS NOT NULL RETURN count(*) AS n", "3"),
+    ] {
+        let query = Query::parse(question, &BTreeMap::new()).unwrap();
+        let rows =
+            query.run(&tables, &options).unwrap().map(|row| to_json(&row.unwrap()[0], &tables).unwrap().to_string());
+        assert_eq!(rows.collect::<Vec<_>>(), [expected], "{question}");
+    }
+}

@@ -71,3 +71,14 @@ fn every_format_gives_the_same_answers() {
         }
     }
 }
+
+#[test]
+fn a_null_that_was_written_is_a_value() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("mixed.json");
+    let nodes = r#"{"id":"a","m":5},{"id":"b","m":"5"},{"id":"c","m":null},{"id":"d"}"#;
+    std::fs::write(&file, format!(r#"{{"directed":true,"multigraph":false,"nodes":[{nodes}],"edges":[]}}"#)).unwrap();
+    let engine = crate::support::engine_of(&file.display().to_string());
+    let found = crate::support::rows(&engine, "select count(m), count(distinct m), count(*) from node").unwrap();
+    assert_eq!(found, ["3|3|4"]);
+}

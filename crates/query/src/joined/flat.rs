@@ -91,7 +91,11 @@ impl Flat {
 
     fn table(&mut self, scan: &TableScan) -> Option<Vec<usize>> {
         let provider = source_as_provider(&scan.source).ok()?;
-        let table = provider.downcast_ref::<SqlTable>().filter(|_| scan.fetch.is_none())?;
+        let table = provider.downcast_ref::<SqlTable>()?;
+        // Rows of another search are not held as well.
+        if scan.fetch.is_some() || table.rows.holds_tables() {
+            return None;
+        }
         let schema = table.rows.schema();
         let columns = scan.projection.clone().unwrap_or_else(|| (0..schema.fields().len()).collect());
         if columns.is_empty() || columns.len() > MOST_COLUMNS {

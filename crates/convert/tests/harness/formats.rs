@@ -338,7 +338,7 @@ const NEO4J: Member = Member { format: Format::NEO4J, layouts: |_| vec![tables("
 const XLSX: Member = Member {
     format: Format::XLSX,
     layouts: |_| vec![Layout { file: "graph.xlsx", ..tables("workbook") }],
-    refuses: NO_TABLES,
+    refuses: NO_SHEETS,
 };
 
 const APOC: Member = Member {
@@ -374,6 +374,14 @@ const NOT_IN_CYPHER: &[(&str, &str)] = &[
 ];
 
 const NO_TABLES: &[(&str, &str)] = &[
+    ("rdf", "cannot be written as nodes and edges"),
+    ("triples and an empty graph", "without triples would be lost"),
+    ("deepgnn", "only nodes and edges"),
+];
+
+/// The same, and a graph with a text that is too long for a cell.
+const NO_SHEETS: &[(&str, &str)] = &[
+    ("texts", "more than 32,767 characters"),
     ("rdf", "cannot be written as nodes and edges"),
     ("triples and an empty graph", "without triples would be lost"),
     ("deepgnn", "only nodes and edges"),

@@ -42,7 +42,7 @@ pub use algorithms::{AnswerArgs, ComponentsArgs, PathsArgs, RankArgs, StatsArgs,
 pub use bench::BenchCommand;
 pub use compare::{DiffArgs, DigestArgs};
 pub use epoch::or_environment as epoch_or_environment;
-pub use extend::{ExtendAnnnetArgs, ExtendArgs, ExtendGraphArArgs};
+pub use extend::ExtendArgs;
 pub use flags::Flags;
 pub use formats::{foreign, names, of as arguments_of};
 pub use lake::{

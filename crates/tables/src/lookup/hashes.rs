@@ -54,9 +54,7 @@ impl HashesBuilder {
 }
 
 fn to_bytes(hashes: &[u128]) -> Vec<u8> {
-    let mut bytes = vec![0; WIDTH * hashes.len()];
-    bytes.as_chunks_mut::<WIDTH>().0.iter_mut().zip(hashes).for_each(|(out, hash)| *out = hash.to_le_bytes());
-    bytes
+    hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect()
 }
 
 /// One hash per row.

@@ -124,9 +124,6 @@ fn too_much_text() -> Error {
     Error::new(Kind::TooLarge, "the keys of one batch take more than 2 GiB").hint("use a smaller batch")
 }
 
-/// The number of texts that are read concurrently, so that their cache misses overlap.
-const AT_ONCE: usize = 32;
-
 /// The keys of nodes by row.
 pub struct RowKeys(Store);
 
@@ -158,11 +155,7 @@ impl RowKeys {
     /// [`Kind::Malformed`](isomorph_error::Kind::Malformed) for a row that does not exist, with its position in `rows`;
     /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) if the texts take more than 2 GiB.
     pub fn gather(&self, rows: &[u64]) -> Result<ArrayRef> {
-        let groups = rows.chunks(AT_ONCE).flat_map(|group| {
-            std::hint::black_box(self.touch(group.iter().copied()));
-            group.iter().copied()
-        });
-        self.collect(rows.len(), groups)
+        self.collect(rows.iter().copied())
     }
 
     /// Returns the keys of consecutive rows, like [`RowKeys::gather`].
@@ -170,10 +163,11 @@ impl RowKeys {
     /// # Errors
     /// Same as [`RowKeys::gather`].
     pub fn range(&self, rows: std::ops::Range<u64>) -> Result<ArrayRef> {
-        self.collect(rows.size_hint().0, rows)
+        self.collect(rows)
     }
 
-    fn collect(&self, expected: usize, rows: impl Iterator<Item = u64>) -> Result<ArrayRef> {
+    fn collect(&self, rows: impl Iterator<Item = u64>) -> Result<ArrayRef> {
+        let expected = rows.size_hint().0;
         match &self.0 {
             Store::Integers(kind, numbers) => {
                 let mut found = Vec::with_capacity(expected);
@@ -202,14 +196,6 @@ impl RowKeys {
         match &self.0 {
             Store::Text(texts) => texts.get(row),
             Store::Integers(..) => None,
-        }
-    }
-
-    /// Touches the texts of these rows: see [`Texts::touch`].
-    pub(super) fn touch(&self, rows: impl Iterator<Item = u64> + Clone) -> u64 {
-        match &self.0 {
-            Store::Text(texts) => texts.touch(rows),
-            Store::Integers(..) => 0,
         }
     }
 

@@ -103,23 +103,27 @@ impl Table {
         mut found: impl FnMut(Option<&'a [u8]>, Option<u64>),
     ) {
         let mut group: Vec<(Option<&[u8]>, u64)> = Vec::with_capacity(AT_ONCE);
-        let mut candidates: Vec<Option<(usize, u64)>> = Vec::with_capacity(AT_ONCE);
+        let mut candidates: Vec<Option<(usize, u64, &[u8])>> = Vec::with_capacity(AT_ONCE);
         loop {
             group.clear();
             group.extend(texts.by_ref().take(AT_ONCE).map(|text| (text, text.map_or(0, |text| self.hash(text)))));
             if group.is_empty() {
                 return;
             }
-            // Slots, then texts: each step is done for all probes before the next one.
+            // Slots, then rows, then texts: each step is done for all probes before the next one.
             let touched = group.iter().fold(0, |sum, (_, hash)| sum ^ self.slots[self.home(*hash)]);
             std::hint::black_box(touched);
             candidates.clear();
-            candidates.extend(group.iter().map(|(_, hash)| self.candidate(self.home(*hash), *hash).ok()));
-            std::hint::black_box(keys.touch(candidates.iter().flatten().map(|(_, row)| *row)));
+            candidates.extend(group.iter().map(|(_, hash)| {
+                let (slot, row) = self.candidate(self.home(*hash), *hash).ok()?;
+                Some((slot, row, keys.text(row)?))
+            }));
+            let touched = candidates.iter().flatten().fold(0, |sum, (.., text)| sum ^ text.first().unwrap_or(&0));
+            std::hint::black_box(touched);
             for ((text, hash), candidate) in group.iter().zip(&candidates) {
                 let row = match (text, candidate) {
-                    (Some(text), Some((_, row))) if keys.text(*row) == Some(*text) => Some(*row),
-                    (Some(text), Some((slot, _))) => self.probe(self.after(*slot), *hash, text, keys).ok(),
+                    (Some(text), Some((_, row, own))) if own == text => Some(*row),
+                    (Some(text), Some((slot, ..))) => self.probe(self.after(*slot), *hash, text, keys).ok(),
                     _ => None,
                 };
                 found(*text, row);

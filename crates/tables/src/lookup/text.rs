@@ -97,13 +97,4 @@ impl Texts {
         let block = usize::try_from(*self.blocks.get((row >> BLOCK) as usize)?).ok()?;
         self.bytes.bytes().get(block + start as usize..block + end as usize)
     }
-
-    /// Touches the texts of these rows, which are far apart, so that they are in the cache when they are used one by one: the
-    /// machine waits for many of them at the same time. The result has no meaning.
-    pub fn touch(&self, rows: impl Iterator<Item = u64> + Clone) -> u64 {
-        let end = |row: u64| self.ends.get(row).map_or(0, u32::from_le_bytes);
-        let ends = rows.clone().fold(0u64, |sum, row| sum ^ u64::from(end(row)));
-        let first = |row: u64| self.get(row).and_then(<[u8]>::first).copied().unwrap_or_default();
-        rows.fold(ends, |sum, row| sum ^ u64::from(first(row)))
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use isomorph_error::{Error, Result, index};
+use isomorph_error::{Error, Result};
 use isomorph_graphlake::{GraphLake, TripleId};
 use isomorph_model::faces::{EdgeRange, Object, Quad, QuadColumns, QuadRows, RDF_REIFIES, Triple};
 use isomorph_model::{Batch, Part, Progress, Source, part};
@@ -185,15 +185,11 @@ impl Filling<'_> {
 /// Triples by id.
 struct Ids {
     ids: Vec<(TripleId, Triple)>,
-    /// Half of a hash of an id and its position plus one per slot; 0 is empty. The length is a power of two; the half determines the
-    /// slot.
-    table: Vec<u64>,
+    /// Positions of ids by hash, each plus one; 0 is empty. The length is a power of two.
+    table: Vec<u32>,
     /// Random and odd, so that whoever chooses triples cannot choose which of them collide.
     factor: u64,
 }
-
-/// The half of a slot that is a position.
-const POSITION: u64 = u32::MAX as u64;
 
 impl Ids {
     fn new() -> Self {
@@ -206,60 +202,43 @@ impl Ids {
     }
 
     fn memory(&self) -> u64 {
-        (self.ids.capacity() * size_of::<(TripleId, Triple)>() + size_of::<u64>() * self.table.len()) as u64
+        (self.ids.capacity() * size_of::<(TripleId, Triple)>() + 4 * self.table.len()) as u64
     }
 
-    /// Half of the hash of an id, in its place in a slot.
-    fn half(&self, id: &TripleId) -> u64 {
+    /// The slot of an id: where it is, or where it would be inserted.
+    fn slot(&self, id: &TripleId) -> usize {
         let half = id.0.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        half.wrapping_mul(self.factor) & !POSITION
-    }
-
-    /// The position of an id plus one, or the slot where it would be inserted.
-    fn find(&self, half: u64, id: &TripleId) -> std::result::Result<usize, usize> {
         let mask = self.table.len() - 1;
-        let mut at = index(half >> 32) & mask;
-        while let Some(slot) = self.table.get(at).copied().filter(|slot| *slot != 0) {
-            let number = index(slot & POSITION);
-            if slot & !POSITION == half && self.ids.get(number - 1).is_some_and(|(known, _)| known == id) {
-                return Ok(number);
+        let mut at = (half.wrapping_mul(self.factor) >> 32) as usize & mask;
+        while let Some(number) = self.table.get(at).and_then(|number| (*number as usize).checked_sub(1)) {
+            if self.ids.get(number).is_some_and(|(known, _)| known == id) {
+                break;
             }
             at = (at + 1) & mask;
         }
-        Err(at)
+        at
     }
 
     fn get(&self, id: &TripleId) -> Option<Triple> {
-        let number = self.find(self.half(id), id).ok()?;
-        self.ids.get(number - 1).map(|(_, triple)| *triple)
+        let number = self.table.get(self.slot(id)).copied()?.checked_sub(1)?;
+        self.ids.get(number as usize).map(|(_, triple)| *triple)
     }
 
     fn insert(&mut self, id: TripleId, triple: Triple) {
         if self.ids.len() * 2 >= self.table.len() {
-            self.grow();
+            self.table = vec![0; self.table.len() * 2];
+            for number in 0..self.ids.len() {
+                let slot = self.ids.get(number).map_or(0, |(id, _)| self.slot(id));
+                if let Some(slot) = self.table.get_mut(slot) {
+                    *slot = narrow(number + 1);
+                }
+            }
         }
-        let half = self.half(&id);
-        if let Err(at) = self.find(half, &id)
-            && let Some(slot) = self.table.get_mut(at)
-        {
+        let slot = self.slot(&id);
+        if let Some(slot) = self.table.get_mut(slot).filter(|slot| **slot == 0) {
             self.ids.push((id, triple));
-            *slot = half | u64::from(narrow(self.ids.len()));
+            *slot = narrow(self.ids.len());
         }
-    }
-
-    fn grow(&mut self) {
-        let mask = self.table.len() * 2 - 1;
-        let mut table = vec![0; mask + 1];
-        for slot in self.table.iter().filter(|slot| **slot != 0) {
-            let mut at = index(slot >> 32) & mask;
-            while table.get(at).is_some_and(|slot| *slot != 0) {
-                at = (at + 1) & mask;
-            }
-            if let Some(empty) = table.get_mut(at) {
-                *empty = *slot;
-            }
-        }
-        self.table = table;
     }
 }
 

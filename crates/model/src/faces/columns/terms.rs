@@ -23,21 +23,14 @@ fn in_slot(slot: u64) -> u32 {
     slot as u32
 }
 
-/// How the texts of blank nodes begin.
-const BLANK: &str = "_:";
-
-/// The smallest number of slots.
-const LEAST_SLOTS: usize = 64;
-
 /// Distinct texts, numbered in the order of their first occurrence.
 pub(super) struct Terms {
     bytes: String,
     /// The start of each text, followed by the end of the last one.
     starts: Vec<u64>,
-    /// The look-up tables of names and of blank nodes. Most blank nodes are reifiers: there are many, and they are rarely looked up
-    /// out of order. The table of names stays small without them, and names are looked up in any order.
-    tables: [Table; 2],
-    /// Random for each collection, so that an attacker cannot choose texts that collide.
+    /// Half of a hash and a number per slot. The length is a power of two.
+    table: Vec<u64>,
+    /// Random for each table, so that an attacker cannot choose texts that collide.
     seed: u64,
     /// The text that was requested last, because subjects are often consecutive. [`NONE`] before the first.
     last: u32,
@@ -46,7 +39,7 @@ pub(super) struct Terms {
 impl Default for Terms {
     fn default() -> Self {
         let seed = RandomState::new().hash_one(0u8);
-        Terms { bytes: String::new(), starts: vec![0], tables: Default::default(), seed, last: NONE }
+        Terms { bytes: String::new(), starts: vec![0], table: vec![EMPTY; 64], seed, last: NONE }
     }
 }
 
@@ -63,8 +56,7 @@ impl Terms {
 
     /// Returns its size in memory, bytes.
     pub fn memory(&self) -> u64 {
-        let slots = self.tables.iter().map(|table| table.slots.len()).sum::<usize>();
-        self.bytes.capacity() as u64 + 8 * (self.starts.capacity() + slots) as u64
+        self.bytes.capacity() as u64 + 8 * (self.starts.capacity() + self.table.len()) as u64
     }
 
     /// Returns the text of a number, or an empty string if there is none.
@@ -84,82 +76,50 @@ impl Terms {
             }
         }
         let hash = xxh3_64_with_seed(text.as_bytes(), self.seed);
-        let [names, blank] = &self.tables;
-        let is_blank = text.starts_with(BLANK);
-        let slot = match (if is_blank { blank } else { names }).find(hash, |number| self.text(number) == text) {
-            Ok(number) => {
+        let (half, mask) = (hash >> 32 << 32, self.table.len() - 1);
+        let mut at = index(hash) & mask;
+        while let Some(slot) = self.table.get(at).copied().filter(|slot| *slot != EMPTY) {
+            let number = in_slot(slot);
+            if slot >> 32 << 32 == half && self.text(number) == text {
                 self.last = number;
                 return (number, false);
             }
-            Err(slot) => slot,
-        };
+            at = (at + 1) & mask;
+        }
         let number = narrow(self.len());
         self.bytes.push_str(text);
         self.starts.push(self.bytes.len() as u64);
-        let [names, blank] = &mut self.tables;
-        (if is_blank { blank } else { names }).insert(slot, hash, number);
+        if let Some(slot) = self.table.get_mut(at) {
+            *slot = half | u64::from(number);
+        }
+        if self.len() * 2 > self.table.len() {
+            self.grow();
+        }
         self.last = number;
         (number, true)
     }
 
-    /// Drops the look-up tables; the texts stay.
-    pub fn close(&mut self) {
-        self.tables = Default::default();
-        self.bytes.shrink_to_fit();
-        self.starts.shrink_to_fit();
-    }
-}
-
-/// Numbers of texts by their hashes.
-struct Table {
-    /// Half of a hash and a number per slot. The length is a power of two; the half determines the slot.
-    slots: Vec<u64>,
-    used: usize,
-}
-
-impl Default for Table {
-    fn default() -> Self {
-        Table { slots: vec![EMPTY; LEAST_SLOTS], used: 0 }
-    }
-}
-
-impl Table {
-    /// Returns the number of the text with this hash for which `is_it` is true, or the slot where it would be.
-    fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Result<u32, usize> {
-        let (half, mask) = (hash >> 32, self.slots.len() - 1);
-        let mut at = index(half) & mask;
-        while let Some(slot) = self.slots.get(at).copied().filter(|slot| *slot != EMPTY) {
-            if slot >> 32 == half && is_it(in_slot(slot)) {
-                return Ok(in_slot(slot));
-            }
-            at = (at + 1) & mask;
-        }
-        Err(at)
-    }
-
-    fn insert(&mut self, slot: usize, hash: u64, number: u32) {
-        if let Some(slot) = self.slots.get_mut(slot) {
-            *slot = hash >> 32 << 32 | u64::from(number);
-        }
-        self.used += 1;
-        if self.used * 2 > self.slots.len() {
-            self.grow();
-        }
-    }
-
     fn grow(&mut self) {
-        let mask = self.slots.len() * 2 - 1;
-        let mut slots = vec![EMPTY; mask + 1];
-        for slot in self.slots.iter().filter(|slot| **slot != EMPTY) {
-            let mut at = index(slot >> 32) & mask;
-            while slots.get(at).is_some_and(|slot| *slot != EMPTY) {
+        let mut table = vec![EMPTY; self.table.len() * 2];
+        let mask = table.len() - 1;
+        for number in 0..narrow(self.len()) {
+            let hash = xxh3_64_with_seed(self.text(number).as_bytes(), self.seed);
+            let mut at = index(hash) & mask;
+            while table.get(at).is_some_and(|slot| *slot != EMPTY) {
                 at = (at + 1) & mask;
             }
-            if let Some(empty) = slots.get_mut(at) {
-                *empty = *slot;
+            if let Some(slot) = table.get_mut(at) {
+                *slot = hash >> 32 << 32 | u64::from(number);
             }
         }
-        self.slots = slots;
+        self.table = table;
+    }
+
+    /// Drops the look-up table; the texts stay.
+    pub fn close(&mut self) {
+        self.table = vec![EMPTY; 1];
+        self.bytes.shrink_to_fit();
+        self.starts.shrink_to_fit();
     }
 }
 
@@ -170,15 +130,13 @@ mod tests {
     #[test]
     fn each_text_has_one_number() {
         let mut terms = Terms::default();
-        let stems = ["", "_:", "_", "_:_:"];
-        let text = |at: usize| format!("{}{}{at}", stems[at % 4], "x".repeat(at % 7));
-        let texts: Vec<String> = (0..5_000).map(text).collect();
+        let texts: Vec<String> = (0..5_000).map(|at| "x".repeat(at % 7) + &at.to_string()).collect();
         for round in 0..2 {
             for (at, text) in texts.iter().enumerate() {
                 assert_eq!(terms.number(text), (at as u32, round == 0));
                 assert_eq!(terms.number(text), (at as u32, false));
             }
         }
-        assert_eq!((terms.len(), terms.text(4_999), terms.text(5_000), terms.text(NONE)), (5_000, "_:_:x4999", "", ""));
+        assert_eq!((terms.len(), terms.text(4_999), terms.text(5_000), terms.text(NONE)), (5_000, "x4999", "", ""));
     }
 }

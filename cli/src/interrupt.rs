@@ -35,8 +35,27 @@ impl Interrupt {
         Ok(Interrupt(flag))
     }
 
+    /// Starts to listen for Ctrl-C alone, which ends a query and not the process. If the query does not end, a second one ends the process.
+    ///
+    /// # Errors
+    /// Returns an error if the system does not allow it.
+    #[cfg(feature = "query")]
+    pub fn of_queries() -> Result<Self> {
+        let flag = Arc::new(AtomicBool::new(false));
+        let exit = i32::from(Kind::Cancelled.exit_code());
+        signal_hook::flag::register_conditional_shutdown(SIGINT, exit, Arc::clone(&flag))?;
+        signal_hook::flag::register(SIGINT, Arc::clone(&flag))?;
+        Ok(Interrupt(flag))
+    }
+
+    /// Forgets the signal that ended a query, before the next one.
+    #[cfg(feature = "query")]
+    pub fn forget(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
     /// Returns whether a signal was received.
-    fn came(&self) -> bool {
+    pub fn came(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 

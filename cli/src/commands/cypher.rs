@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use isomorph::convert::{Registry, Silent, TypedOptions};
-use isomorph::dataset::{Cancel, Dataset};
+use isomorph::convert::Registry;
+use isomorph::dataset::Cancel;
 use isomorph::error::Place;
 use isomorph::storage::Resources;
 use isomorph::{Error, Kind, Result};
@@ -15,14 +15,16 @@ use isomorph_cypher::{
 };
 use serde_json::{Map, Value as Json};
 
-use super::{Answer, open_at};
+use super::Answer;
+use super::session::Session;
 use crate::answer::{AnswerFormat, AnswerWriter, Sink};
 use crate::args::cypher::CypherArgs;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
+use crate::progress::Bars;
 use crate::render::{Cell, Column, Palette, Table, of};
 
-/// How often a query that writes a file looks for an interruption.
+/// How often a query looks for an interruption.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The longest query that is read, bytes; the parser refuses more than 256 KiB.
@@ -33,16 +35,23 @@ const LONGEST: u64 = 1 << 20;
 /// # Errors
 /// Any error of the query, of reading, writing or printing.
 pub fn run(args: &CypherArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+    answer(args, formats, console, &mut Session::default())
+}
+
+/// The same in a session.
+///
+/// # Errors
+/// As [`run`].
+pub fn answer(args: &CypherArgs, formats: &Registry, console: &Console, session: &mut Session) -> Result<Answer> {
     let text = text(args)?;
     let parameters = args.param.iter().map(|one| parameter(one)).collect::<Result<BTreeMap<_, _>>>()?;
     // A query that is wrong is refused before anything is opened.
     let query = Query::parse(&text, &parameters).map_err(|fault| fault.into_error(&text))?;
-    let resources = args.resources.resources()?;
-    let (location, options) = args.open.place(&args.path, formats, &resources)?;
-    let opened = open_at(&location, &options, console)?;
-    console.warn(&opened.cautions()?);
-    let source = opened.typed(&TypedOptions::default(), &resources, &Silent)?;
-    let dataset = Dataset::new(source, resources.clone());
+    let resources = session.resources(&args.resources)?;
+    let opened = session.graph(&args.path, &args.open, formats, &resources, console)?;
+    // Until rows are written to a file, the system's signals end the program, but for those of a session.
+    let interrupt = session.interrupt(|| Ok(Interrupt::default()))?;
+    let dataset = opened.survey(&Bars::new(interrupt.clone()))?;
     let aside = Console { aside: true, ..*console };
     let mut notes = aside.screen();
     for text in query.names().unknown(dataset.source().graph()) {
@@ -50,22 +59,19 @@ pub fn run(args: &CypherArgs, formats: &Registry, console: &Console) -> Result<A
     }
     aside.show(&notes)?;
     let cancel = Cancel::new();
-    let graph = TableGraph::new(&dataset, &resources.budget, cancel.clone())?.with_threads(resources.threads);
+    let graph = TableGraph::new(dataset, &resources.budget, cancel.clone())?.with_threads(resources.threads);
     let options =
         Options { parameters, timeout: args.timeout, cancel: cancel.clone(), ..Options::new(resources.budget.clone()) };
     let rows = query.run(&graph, &options).map_err(|fault| fault.into_error(&text))?;
     let asked = Asked { text: &text, query: &query, graph: &graph };
     let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
     let out = Sink::open(args.output.as_deref(), args.replace, format)?;
-    let (out, count) = match &args.output {
-        // Without a file, the system's signals end the program.
-        None => asked.answer(rows, format, out, &resources, console)?,
-        Some(_) => {
-            let interrupt = Interrupt::listen()?;
-            let work = || asked.answer(rows, format, out, &resources, console);
-            interrupt.outcome(watched(&interrupt, &cancel, work))?
-        }
+    let interrupt = match &args.output {
+        None => interrupt,
+        Some(_) => session.interrupt(Interrupt::listen)?,
     };
+    let work = || asked.answer(rows, format, out, &resources, console);
+    let (out, count) = interrupt.outcome(watched(&interrupt, &cancel, work))?;
     let written = out.finish()?;
     let rows = of(count, "row");
     let aside = Console { aside: args.output.is_none(), ..*console };

@@ -21,6 +21,8 @@ mod matching;
 mod neighbors;
 mod sample;
 mod serve;
+#[cfg(feature = "cypher")]
+mod session;
 #[cfg_attr(not(feature = "query"), path = "shell_not_built.rs")]
 mod shell;
 mod sidecar;
@@ -86,7 +88,7 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Sparql(args) => sparql::run(args, formats, console),
         #[cfg(feature = "cypher")]
         Command::Cypher(args) => cypher::run(args, formats, console),
-        Command::Shell(args) => shell::run(args, console),
+        Command::Shell(args) => shell::run(args, formats, console),
         Command::Sample(args) => sample::run(args, formats, console),
         Command::Serve(command) => serve::run(command, formats, console),
         #[cfg(feature = "cluster")]

@@ -1,5 +1,6 @@
 //! `shell` of a command without the query engine.
 
+use isomorph::convert::Registry;
 use isomorph::{Error, Result};
 
 use super::Answer;
@@ -13,7 +14,7 @@ const BUILD: &str = "cargo install --path cli    build the command with the engi
 ///
 /// # Errors
 /// Always.
-pub fn run(args: &ShellArgs, _: &Console) -> Result<Answer> {
+pub fn run(args: &ShellArgs, _: &Registry, _: &Console) -> Result<Answer> {
     let ShellArgs { path, language, flags: _ } = args;
     let asked = format!("isomorph {} {path} was built without the query engine", language.command());
     Err(Error::unsupported(asked).hint(BUILD))

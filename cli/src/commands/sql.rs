@@ -4,6 +4,8 @@ use isomorph::Result;
 use isomorph::convert::Registry;
 
 use super::Answer;
+#[cfg(feature = "query")]
+use super::session::Session;
 use crate::args::SqlArgs;
 use crate::console::Console;
 
@@ -26,8 +28,11 @@ pub fn run(_: &SqlArgs, _: &Registry, _: &Console) -> Result<Answer> {
 /// Any error of reading, of the query, or of writing.
 #[cfg(feature = "query")]
 pub fn run(args: &SqlArgs, formats: &Registry, console: &Console) -> Result<Answer> {
-    asked::run(args, formats, console)
+    answer(args, formats, console, &mut Session::default())
 }
+
+#[cfg(feature = "query")]
+pub use asked::{GRAPH, Tables, answer, tables};
 
 #[cfg(feature = "query")]
 mod asked {
@@ -40,11 +45,11 @@ mod asked {
     use isomorph::convert::Registry;
     use isomorph::formats::flat::PlainTable;
     use isomorph::formats::nock::Column;
-    use isomorph::storage::Resources;
     use isomorph::{Error, Graph, Kind, Location, Result};
     use isomorph_query::{Engine, Parameters};
 
     use super::super::Answer;
+    use super::super::session::Session;
     use crate::answer::{AnswerFormat, AnswerWriter, Sink};
     use crate::args::{SqlArgs, is_name};
     use crate::console::Console;
@@ -57,18 +62,27 @@ mod asked {
     const LONGEST: u64 = 16 << 20;
 
     /// A path, and its name if it has one.
-    type Named = (Option<String>, String);
+    pub type Named = (Option<String>, String);
 
     /// The schema of the only graph.
-    const GRAPH: &str = "graph";
+    pub const GRAPH: &str = "graph";
 
-    pub fn run(args: &SqlArgs, formats: &Registry, console: &Console) -> Result<Answer> {
-        let interrupt = Interrupt::listen()?;
+    /// The engine, and what the names of its graphs and files stand for.
+    pub struct Tables {
+        pub engine: Engine,
+        opened: Vec<(String, Opened)>,
+    }
+
+    /// The answer in a session.
+    ///
+    /// # Errors
+    /// As [`super::run`].
+    pub fn answer(args: &SqlArgs, formats: &Registry, console: &Console, session: &mut Session) -> Result<Answer> {
+        let interrupt = session.interrupt(Interrupt::listen)?;
         let started = Instant::now();
-        let resources = args.resources.resources()?;
         let (paths, query) = paths_and_query(args, &interrupt)?;
         let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
-        let (engine, opened) = engine(&paths, args, formats, &resources, console)?;
+        let Tables { engine, opened } = tables(&paths, args, formats, console, session)?;
         let parameters = args
             .parameters
             .iter()
@@ -85,7 +99,7 @@ mod asked {
         };
         let mut answer = match args.explain {
             true => engine.explain(&query, &parameters)?,
-            false => answered(args, &engine, &opened, (&query, &parameters), &mut go_on)?,
+            false => answered(args, engine, opened, (&query, &parameters), &mut go_on)?,
         };
         if args.explain && format == AnswerFormat::Table && args.output.is_none() {
             return plans(answer, console);
@@ -234,27 +248,42 @@ mod asked {
         String::from_utf8(text).map_err(|_| Error::usage("the query is not UTF-8").at(file))
     }
 
-    fn engine(
+    /// The tables of graphs and files, which a session opens once.
+    ///
+    /// # Errors
+    /// If they cannot be opened.
+    pub fn tables<'s>(
         paths: &[Named],
         args: &SqlArgs,
         formats: &Registry,
-        resources: &Resources,
         console: &Console,
-    ) -> Result<(Engine, Vec<(String, Opened)>)> {
+        session: &'s mut Session,
+    ) -> Result<&'s Tables> {
+        let tables = match session.engine.take() {
+            Some(tables) => tables,
+            None => open(paths, args, formats, console, session)?,
+        };
+        Ok(session.engine.insert(tables))
+    }
+
+    fn open(
+        paths: &[Named],
+        args: &SqlArgs,
+        formats: &Registry,
+        console: &Console,
+        session: &mut Session,
+    ) -> Result<Tables> {
+        let resources = session.resources(&args.resources)?;
         let mut engine = Engine::new(resources.clone())?;
         let mut all = Vec::new();
         for (name, path) in paths {
             let stem = PlainTable::stem(path);
-            let opened = args.open.place(path, formats, resources);
-            let opened = opened.and_then(|(location, options)| Graph::open(&location, &options, resources.clone()));
-            match (opened, stem) {
+            match (session.graph(path, &args.open, formats, &resources, console), stem) {
                 (Ok(graph), Some(stem)) if is_empty_table(&graph, path) => {
                     all.push(file(&mut engine, name.as_ref().unwrap_or(&stem), path)?);
                 }
                 (Ok(graph), _) => {
-                    console.warn(&graph.opened().native.about().findings);
-                    console.warn(&graph.opened().cautions()?);
-                    let (name, graph) = (name.as_deref().unwrap_or(GRAPH), Arc::new(graph));
+                    let name = name.as_deref().unwrap_or(GRAPH);
                     engine.add_graph(name, Arc::clone(&graph))?;
                     all.push((name.to_owned(), Opened::Graph(graph)));
                 }
@@ -264,7 +293,7 @@ mod asked {
                 (Err(error), _) => return Err(error),
             }
         }
-        Ok((engine, all))
+        Ok(Tables { engine, opened: all })
     }
 
     /// Adds a table file.

@@ -1,20 +1,24 @@
 //! `shell`, fed from a pipe.
 #![cfg(feature = "query")]
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
 
 use crate::support::{Done, Home, social};
 
-fn fed(home: &Home, arguments: &[&str], lines: &str) -> Done {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_isomorph"))
+fn started(home: &Home, arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_isomorph"))
         .args(arguments)
         .current_dir(home.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+fn fed(home: &Home, arguments: &[&str], lines: &str) -> Done {
+    let mut process = started(home, arguments);
     process.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     let done = process.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -59,4 +63,70 @@ fn flags_reach_each_query() {
     assert_eq!(csv.out, "\"a\",\"b\"\n1,2\n\"c\"\n3\n");
     let json = fed(&home, &["shell", &social, "--json"], "select 1 as a;\n").exits(0);
     assert_eq!(json.out.replace(['\n', ' '], ""), "[{\"a\":1}]");
+}
+
+#[test]
+fn what_was_read_answers_later_queries() {
+    let home = Home::new();
+    home.write("people.ttl", "<urn:ann> <urn:knows> <urn:bob> .\n");
+    let mut process = started(&home, &["shell", "people.ttl", "--language", "sparql"]);
+    let mut input = process.stdin.take().unwrap();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    let mut answer = |query: &str| {
+        input.write_all(query.as_bytes()).unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        line
+    };
+    assert_eq!(answer("ASK { <urn:ann> ?p ?o };\n"), "yes\n");
+    // The second query loads all triples.
+    assert_eq!(answer("ASK { ?s <urn:knows> <urn:ann> };\n"), "no\n");
+    std::fs::remove_file(home.at("people.ttl")).unwrap();
+    assert_eq!(answer("ASK { ?s ?p <urn:bob> };\n"), "yes\n");
+    home.write("people.ttl", "<urn:ann> <urn:knows> <urn:cid> .\n");
+    assert_eq!(answer("ASK { ?s ?p <urn:bob> };\n"), "yes\n");
+    assert_eq!(answer(".reload\nASK { ?s ?p <urn:bob> };\n"), "no\n");
+    drop(input);
+    assert_eq!(process.wait().unwrap().code(), Some(1), "an answer was no");
+}
+
+#[test]
+fn queries_do_not_read_what_the_shell_reads() {
+    let (home, social) = (Home::new(), social());
+    let done = fed(&home, &["shell", &social], "-;\nselect 41 + 1 as answer;\n").exits(1);
+    assert!(done.out.contains("42") && done.err.contains("expected a query, found -"), "{done:?}");
+    let done = fed(&home, &["shell", &social, "--", "-f", "-"], "select 1;\n").exits(1);
+    assert!(done.err.contains("not read from a file"), "{done:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_ends_the_query_and_not_the_shell() {
+    let (home, social) = (Home::new(), social());
+    // Answers that nobody reads to their end: the pipe is full before.
+    for (language, long, short) in [
+        ("sql", "select a.id, b.id from person a, person b, person c", "select 41 + 1 as answer"),
+        ("cypher", "MATCH (a:person), (b:person), (c:person) RETURN a.id, b.id", "RETURN 41 + 1 AS answer"),
+    ] {
+        let mut process = started(&home, &["shell", &social, "--language", language, "--", "--format", "csv"]);
+        let lines = format!("{long};\n{short};\n");
+        process.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        let killed = Command::new("kill").args(["-INT", &process.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let mut rows = 0_u64;
+        let mut last = String::new();
+        for line in output.lines() {
+            last = line.unwrap();
+            rows += 1;
+        }
+        assert_eq!(last, "42", "{language}");
+        assert!(rows < 125_000_000, "{language}: {rows}");
+        let mut said = String::new();
+        process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(said.contains("interrupted"), "{language}: {said}");
+        assert_eq!(process.wait().unwrap().code(), Some(1));
+    }
 }

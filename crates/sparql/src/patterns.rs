@@ -73,6 +73,12 @@ impl Wanted {
         Wanted { patterns: (!all).then_some(gathered.patterns) }
     }
 
+    /// Whether what was loaded for this is enough for `other`.
+    pub fn covers(&self, other: &Wanted) -> bool {
+        // Patterns of one group leave out what the others do not allow, so none stands for another one.
+        self.patterns.is_none() || self == other
+    }
+
     /// The patterns; `None` if all quads are wanted.
     pub(crate) fn patterns(&self) -> Option<&[WantedPattern]> {
         self.patterns.as_deref()

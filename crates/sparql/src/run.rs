@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use isomorph::error::{Error, Kind, Result};
 use spareval::{CancellationToken, QueryEvaluationError};
@@ -18,6 +18,9 @@ use crate::sums;
 /// Triple patterns that are brought into an order. The time for that grows with the fourth power of their number (0.7
 /// seconds for 60, 12 for 120), so more of them are joined as they are written.
 const MOST_ORDERED: usize = 60;
+
+/// How often a query is asked whether it goes on.
+const LOOK: Duration = Duration::from_millis(50);
 
 impl Question {
     /// Evaluates the query, and passes its answer to `take` as it is found.
@@ -35,8 +38,22 @@ impl Question {
         timeout: Option<Duration>,
         take: impl FnOnce(Answer<'_>) -> Result<T> + Send,
     ) -> Result<T> {
+        self.run_while(graph, timeout, &|| Ok(()), take)
+    }
+
+    /// The same. It asks `go_on` about twenty times in a second, and ends with its error.
+    ///
+    /// # Errors
+    /// As [`Question::run`], and those of `go_on`.
+    pub fn run_while<T: Send>(
+        &self,
+        graph: &TripleIndex,
+        timeout: Option<Duration>,
+        go_on: &(dyn Fn() -> Result<()> + Sync),
+        take: impl FnOnce(Answer<'_>) -> Result<T> + Send,
+    ) -> Result<T> {
         let token = CancellationToken::new();
-        with_timeout(timeout, &token, || {
+        watched(timeout, go_on, &token, || {
             on_large_stack(|| {
                 let Some(columnar) = Columnar::new(&self.query, graph, token.clone(), timeout)? else {
                     return self.rows(graph, timeout, &token, take);
@@ -60,7 +77,7 @@ impl Question {
         take: impl FnOnce(Answer<'_>) -> Result<T> + Send,
     ) -> Result<T> {
         let token = CancellationToken::new();
-        with_timeout(timeout, &token, || on_large_stack(|| self.rows(graph, timeout, &token, take)))
+        watched(timeout, &|| Ok(()), &token, || on_large_stack(|| self.rows(graph, timeout, &token, take)))
     }
 
     /// Why this query is evaluated row at a time: the part of it that is not evaluated over columns. `None` if there is no such part.
@@ -95,25 +112,33 @@ impl Question {
     }
 }
 
-/// Calls `work`, and cancels the token if it takes longer than `timeout`.
-pub(crate) fn with_timeout<T>(
+/// Calls `work`, and cancels the token if it takes longer than `timeout`, or `go_on` has an error, which is returned.
+pub(crate) fn watched<T>(
     timeout: Option<Duration>,
+    go_on: &(dyn Fn() -> Result<()> + Sync),
     token: &CancellationToken,
     work: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
-    let Some(timeout) = timeout else { return work() };
-    thread::scope(|scope| {
+    let start = Instant::now();
+    let result = thread::scope(|scope| {
         let (done, wait) = channel::<()>();
-        let timer = token.clone();
+        let token = token.clone();
         scope.spawn(move || {
-            if wait.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout) {
-                timer.cancel();
+            loop {
+                let left = timeout.map_or(LOOK, |timeout| timeout.saturating_sub(start.elapsed()));
+                if wait.recv_timeout(left.min(LOOK)) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+                if go_on().is_err() || timeout.is_some_and(|timeout| start.elapsed() >= timeout) {
+                    return token.cancel();
+                }
             }
         });
         let result = work();
         drop(done);
         result
-    })
+    });
+    result.or_else(|error| go_on().and(Err(error)))
 }
 
 /// The error of an evaluation.

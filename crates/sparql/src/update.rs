@@ -20,7 +20,7 @@ use crate::index::TripleIndex;
 use crate::load::load_lake;
 use crate::patterns::Wanted;
 use crate::question::{QuestionOptions, check_pattern, check_text, parser, syntax};
-use crate::run::{failure, with_timeout};
+use crate::run::{failure, watched};
 use crate::stack::on_large_stack;
 use crate::sums;
 use crate::term::{self, Adding};
@@ -108,7 +108,7 @@ impl Update {
         timeout: Option<Duration>,
     ) -> Result<(TripleIndex, BTreeMap<Option<String>, GraphChange>)> {
         let token = CancellationToken::new();
-        with_timeout(timeout, &token, || {
+        watched(timeout, &|| Ok(()), &token, || {
             on_large_stack(|| {
                 let mut state = State::new(graph, budget)?;
                 let evaluator = sums::evaluator(&token);

@@ -1,24 +1,24 @@
-//! `shell`: queries one after another.
-//!
-//! Each query is a process of this command, `isomorph sql|cypher|sparql`: Ctrl-C reaches the query, which ends as it ends alone, and a query that
-//! fails for lack of memory does not end the shell.
+//! `shell`: queries one after another, in one session: the graph is opened once.
 
 mod editor;
 mod names;
 mod statement;
 
+use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Write};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use clap::{ArgMatches, FromArgMatches};
+use isomorph::convert::Registry;
 use isomorph::{Error, Result};
-use signal_hook::consts::SIGINT;
 
-use super::Answer;
-use crate::args::{Language, ShellArgs};
-use crate::console::{Console, Output};
+use super::session::Session;
+use super::{Answer, cypher, sparql, sql};
+use crate::args::{Cli, Command, Flags, Language, ShellArgs, command};
+use crate::console::{Console, Output, is_closed};
+use crate::interrupt::Interrupt;
 use crate::stdio::DASH;
+use crate::usage;
 use editor::{Editor, Input};
 use names::Names;
 use statement::{Said, Statement};
@@ -28,6 +28,7 @@ A query ends with ; at the end of a line, or with an empty line.
 .tables                      the tables of the graph
 .schema TABLE                the columns of a table
 .language sql|cypher|sparql  the language of the next queries
+.reload                      open the graph again, as it is now
 .help                        this text
 .quit                        end, as Ctrl-D does
 Ctrl-C ends a query, or drops the line. Tab completes names, arrows recall lines.
@@ -36,17 +37,24 @@ Ctrl-C ends a query, or drops the line. Tab completes names, arrows recall lines
 /// Reads queries and answers them until the input ends.
 ///
 /// # Errors
-/// If queries cannot be read, or this program cannot be started again.
-pub fn run(args: &ShellArgs, console: &Console) -> Result<Answer> {
+/// If queries cannot be read, or standard output is closed.
+pub fn run(args: &ShellArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     if args.path == DASH {
         return Err(Error::usage("the graph cannot be standard input, from which queries are read"));
     }
-    // Interrupts are for queries: they are processes of their own, in the group of the terminal.
-    let interrupted = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(SIGINT, Arc::clone(&interrupted))?;
-    let mut shell = Shell { args, language: args.language, json: console.json, failed: false };
+    let interrupt = Interrupt::of_queries()?;
+    let session = Session::of_queries(&interrupt);
+    let mut shell = Shell {
+        args,
+        formats,
+        console: *console,
+        interrupt,
+        session,
+        language: args.language,
+        names: Names::default(),
+        failed: false,
+    };
     let mut statement = Statement::default();
-    let mut names = Names::default();
     let mut input = match std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         true => Lines::Terminal(Editor::new()),
         false => Lines::Pipe(std::io::stdin().lock()),
@@ -59,8 +67,9 @@ pub fn run(args: &ShellArgs, console: &Console) -> Result<Answer> {
             true => format!("{}> ", shell.language.command()),
             false => format!("{:>1$}> ", "…", shell.language.command().len()),
         };
-        let line = input.next(&prompt, &mut |word| shell.complete(&mut names, word))?;
-        interrupted.store(false, Ordering::Relaxed);
+        let line = input.next(&prompt, &mut |word| shell.complete(word))?;
+        // What came while nothing was asked ends no query.
+        shell.interrupt.forget();
         let said = match line {
             Input::Line(line) => statement.add(&line),
             Input::Dropped => {
@@ -106,29 +115,85 @@ impl Lines {
 
 struct Shell<'a> {
     args: &'a ShellArgs,
+    formats: &'a Registry,
+    console: Console,
+    /// Ends the query that is being answered.
+    interrupt: Interrupt,
+    session: Session,
     language: Language,
-    json: bool,
+    names: Names,
     /// Whether a query had no answer.
     failed: bool,
 }
 
 impl Shell<'_> {
-    /// Asks, in a process of its own.
+    /// Asks a query, and prints its error if it has one.
+    ///
+    /// # Errors
+    /// If standard output is closed.
     fn query(&mut self, query: &str) -> Result<()> {
-        let done = self.process(self.language, query, &[])?.status().map_err(not_started)?;
-        self.failed |= !done.success();
+        self.ask(self.language, query)
+    }
+
+    fn ask(&mut self, language: Language, query: &str) -> Result<()> {
+        if query == DASH {
+            self.complain("expected a query, found -");
+            return Ok(());
+        }
+        let words = self.line(language, query);
+        let (cli, line) = match self.parsed(&words) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                usage::report(&error, &words);
+                self.failed = true;
+                return Ok(());
+            }
+        };
+        let console = Console { json: cli.json || self.console.json, verbose: cli.verbose, ..self.console };
+        let (formats, session) = (self.formats, &mut self.session);
+        let answer = catch_unwind(AssertUnwindSafe(|| match &cli.command {
+            Command::Sql(args) if args.file.is_some() => {
+                Err(Error::usage("queries of the shell are not read from a file"))
+            }
+            Command::Sql(args) => sql::answer(args, formats, &console, session),
+            Command::Cypher(args) => cypher::answer(args, formats, &console, session),
+            Command::Sparql(args) => sparql::answer(args, formats, &console, session),
+            _ => Err(Error::usage("expected a query")),
+        }));
+        let answer = answer.unwrap_or_else(|_| {
+            // What it was doing is not complete.
+            self.reload();
+            Err(Error::usage("internal error: please report this with the query and `isomorph --version`: it panicked"))
+        });
+        match answer {
+            Ok(answer) => self.failed |= answer == Answer::No,
+            Err(error) if is_closed(&error) => return Err(error),
+            Err(_) if self.interrupt.came() => self.complain("interrupted"),
+            Err(error) => {
+                console.fail(&error, &Flags::of(&line), cli.command.path(), cli.command.outcome());
+                self.failed = true;
+            }
+        }
         Ok(())
     }
 
-    fn process(&self, language: Language, query: &str, more: &[&str]) -> Result<Command> {
-        let mut process = Command::new(std::env::current_exe().map_err(not_started)?);
-        process.arg(language.command()).args(&self.args.flags).args(more);
-        if self.json && more.is_empty() {
-            process.arg("--json");
-        }
+    /// The command line that asks the same.
+    fn line(&self, language: Language, query: &str) -> Vec<OsString> {
+        let flags = self.args.flags.iter().map(String::as_str);
         // What begins with a dash is no flag.
-        process.arg("--").arg(&self.args.path).arg(query).stdin(Stdio::null());
-        Ok(process)
+        let words = ["isomorph", language.command()].into_iter().chain(flags);
+        words.chain(["--", self.args.path.as_str(), query]).map(OsString::from).collect()
+    }
+
+    fn parsed(&self, words: &[OsString]) -> std::result::Result<(Cli, ArgMatches), clap::Error> {
+        let line = command(self.formats).try_get_matches_from(words)?;
+        Ok((Cli::from_arg_matches(&line)?, line))
+    }
+
+    /// Forgets what was opened and read.
+    fn reload(&mut self) {
+        self.session = Session::of_queries(&self.interrupt);
+        self.names = Names::default();
     }
 
     /// Runs a command that begins with a dot; returns whether to go on.
@@ -136,15 +201,18 @@ impl Shell<'_> {
         match word {
             ".quit" | ".exit" => return Ok(false),
             ".help" => print(HELP)?,
-            ".tables" => self.sql(
+            ".reload" => self.reload(),
+            ".tables" => self.ask(
+                Language::Sql,
                 "select table_name as \"table\" from information_schema.tables where table_schema = 'graph' order by 1",
             )?,
             ".schema" if !rest.is_empty() => {
                 let table = rest.trim_matches('"').replace('\'', "''");
-                self.sql(&format!(
+                let columns = format!(
                     "select column_name as \"column\", data_type as \"type\" from information_schema.columns \
                      where table_schema = 'graph' and table_name = '{table}' order by ordinal_position"
-                ))?;
+                );
+                self.ask(Language::Sql, &columns)?;
             }
             ".schema" => self.complain("expected the name of a table: .schema TABLE"),
             ".language" => match rest {
@@ -158,12 +226,6 @@ impl Shell<'_> {
         Ok(true)
     }
 
-    fn sql(&mut self, query: &str) -> Result<()> {
-        let done = self.process(Language::Sql, query, &[])?.status().map_err(not_started)?;
-        self.failed |= !done.success();
-        Ok(())
-    }
-
     fn complain(&mut self, text: &str) {
         self.failed = true;
         // If standard error is closed, there is nowhere to report it.
@@ -171,13 +233,26 @@ impl Shell<'_> {
     }
 
     /// The names that begin with a word.
-    fn complete(&self, names: &mut Names, word: &str) -> Vec<String> {
-        let columns = "select table_name, column_name from information_schema.columns where table_schema = 'graph'";
-        names.beginning_with(word, || {
-            let mut process = self.process(Language::Sql, columns, &["--format", "jsonl"]).ok()?;
-            let done = process.stderr(Stdio::null()).output().ok()?;
-            done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
-        })
+    fn complete(&mut self, word: &str) -> Vec<String> {
+        let mut names = std::mem::take(&mut self.names);
+        let found = names.beginning_with(word, || self.of_tables().unwrap_or_default());
+        self.names = names;
+        found
+    }
+
+    /// The names of tables and their columns; nothing, if the graph cannot be opened: a query tells why.
+    fn of_tables(&mut self) -> Option<Vec<String>> {
+        let (cli, _) = self.parsed(&self.line(Language::Sql, "")).ok()?;
+        let Command::Sql(args) = &cli.command else { return None };
+        let quiet = Console { json: true, ..self.console };
+        let paths = [(None, self.args.path.clone())];
+        let opened = sql::tables(&paths, args, self.formats, &quiet, &mut self.session).ok()?;
+        let tables = opened.engine.tables().ok()?.into_iter().filter(|table| table.schema == sql::GRAPH);
+        let names = tables.flat_map(|table| {
+            let columns: Vec<String> = table.columns.fields().iter().map(|field| field.name().clone()).collect();
+            std::iter::once(table.name).chain(columns)
+        });
+        Some(names.collect())
     }
 }
 
@@ -186,8 +261,4 @@ fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
-}
-
-fn not_started(error: std::io::Error) -> Error {
-    Error::from(error).at("a process for a query")
 }

@@ -2,33 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 /// The names of tables and columns, once they were asked for.
 #[derive(Debug, Default)]
 pub struct Names(Option<BTreeSet<String>>);
 
-const COMMANDS: [&str; 5] = [".help", ".language", ".quit", ".schema", ".tables"];
+const COMMANDS: [&str; 6] = [".help", ".language", ".quit", ".reload", ".schema", ".tables"];
 
 impl Names {
-    /// The names that begin with `word`; `read` gives rows of tables and columns as lines of JSON, at the first call.
-    pub fn beginning_with(&mut self, word: &str, read: impl FnOnce() -> Option<String>) -> Vec<String> {
+    /// The names that begin with `word`; `read` gives all names, at the first call.
+    pub fn beginning_with(&mut self, word: &str, read: impl FnOnce() -> Vec<String>) -> Vec<String> {
         if word.starts_with('.') {
             return COMMANDS.iter().filter(|name| name.starts_with(word)).map(|name| (*name).to_owned()).collect();
         }
-        let names = self.0.get_or_insert_with(|| of_lines(&read().unwrap_or_default()));
+        let names = self.0.get_or_insert_with(|| read().into_iter().collect());
         let small = word.to_lowercase();
         names.iter().filter(|name| name.to_lowercase().starts_with(&small)).cloned().collect()
     }
-}
-
-fn of_lines(lines: &str) -> BTreeSet<String> {
-    let row = |line: &str| serde_json::from_str::<Value>(line).ok();
-    let texts = |row: Value| -> Vec<String> {
-        let cells = row.as_object().into_iter().flat_map(|row| row.values());
-        cells.filter_map(|cell| cell.as_str().map(str::to_owned)).collect()
-    };
-    lines.lines().filter_map(row).flat_map(texts).collect()
 }
 
 /// What all of several names begin with.
@@ -46,10 +35,10 @@ mod tests {
     #[test]
     fn names_are_read_once() {
         let mut names = Names::default();
-        let lines = "{\"table_name\":\"person\",\"column_name\":\"firstName\"}\n{\"table_name\":\"person\",\"column_name\":\"für\"}\n";
-        assert_eq!(names.beginning_with("F", || Some(lines.to_owned())), ["firstName", "für"]);
-        assert_eq!(names.beginning_with("p", || None), ["person"]);
-        assert_eq!(names.beginning_with(".s", || None), [".schema"]);
+        let read = || ["person", "firstName", "für"].map(str::to_owned).to_vec();
+        assert_eq!(names.beginning_with("F", read), ["firstName", "für"]);
+        assert_eq!(names.beginning_with("p", Vec::new), ["person"]);
+        assert_eq!(names.beginning_with(".s", Vec::new), [".schema"]);
         let of = |names: &[&str]| common(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
         assert_eq!(
             (of(&["für", "fünf"]), of(&["a"]), of(&["a", "b"]), of(&[])),

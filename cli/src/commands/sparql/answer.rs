@@ -21,7 +21,9 @@ use super::asked;
 use crate::args::sparql::AnswerFormat;
 use crate::args::{SparqlArgs, file_place};
 use crate::commands::Answer;
+use crate::commands::session::Session;
 use crate::console::{Console, Output};
+use crate::interrupt::Interrupt;
 use crate::render::{Cell, Column, Palette, Screen, Table, of};
 use crate::stdio::DASH;
 
@@ -39,15 +41,15 @@ struct DocumentTriple {
     object: String,
 }
 
-/// Evaluates a query, and prints the answer.
+/// Evaluates a query in a session, and prints the answer.
 ///
 /// # Errors
 /// Any error of reading, evaluating or printing.
-pub fn run(args: &SparqlArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+pub fn answer(args: &SparqlArgs, formats: &Registry, console: &Console, session: &mut Session) -> Result<Answer> {
     if args.path == DASH && (args.query.as_deref() == Some(DASH) || args.file.as_deref() == Some(DASH)) {
         return Err(Error::usage("standard input can be read only once").hint("give - once"));
     }
-    let resources = args.resources.resources()?;
+    let resources = session.resources(&args.resources)?;
     let text = asked::text(args.query.as_deref(), args.file.as_deref())?;
     let options = QuestionOptions {
         base: args.open.base.clone(),
@@ -61,7 +63,9 @@ pub fn run(args: &SparqlArgs, formats: &Registry, console: &Console) -> Result<A
         Staging::file(&file_place(name)?, mode)
     });
     let output = output.transpose()?;
-    let graph = asked::graph(args, &question, formats, &resources, console)?;
+    // A command that only reads is ended by the system's signals.
+    let interrupt = session.interrupt(|| Ok(Interrupt::default()))?;
+    let graph = asked::graph(args, &question, formats, console, session)?;
     let namespaces = args.open.namespaces.iter().cloned().collect();
     let shape = console.screen().shape();
     let printing = Printing {
@@ -75,9 +79,10 @@ pub fn run(args: &SparqlArgs, formats: &Registry, console: &Console) -> Result<A
     // What is said of a table goes to standard error: standard output has the answer and nothing else.
     let aside = Console { aside: true, ..*console };
     let mut screen = aside.screen();
-    let answer = question.run(&graph, args.timeout, |answer| match &output {
+    let go_on = || interrupt.check();
+    let answer = question.run_while(&graph, args.timeout, &go_on, |answer| match &output {
         None => {
-            let mut out = Output::new();
+            let mut out = Stoppable { out: Output::new(), interrupt: &interrupt };
             printing.print(answer, &mut out, &mut screen)
         }
         Some(staging) => {
@@ -136,6 +141,23 @@ fn format(args: &SparqlArgs, question: &Question, console: &Console) -> Result<A
         _ => ("the answer to SELECT is a table", "--format csv|tsv|json|xml|parquet|arrow"),
     };
     Err(Error::usage(format!("{what}, which {} cannot store", format.id())).hint(formats))
+}
+
+/// An output whose writer ends when the user interrupts the query.
+struct Stoppable<'i> {
+    out: Output,
+    interrupt: &'i Interrupt,
+}
+
+impl Write for Stoppable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.interrupt.check().map_err(std::io::Error::other)?;
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
 }
 
 struct Printing<'a> {

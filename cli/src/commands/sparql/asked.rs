@@ -1,18 +1,18 @@
 //! Where a query comes from, and the graph that it is about.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use isomorph::convert::{Format, Registry, sound};
 use isomorph::error::Findings;
 use isomorph::formats::graphlake::{self, GraphLake};
 use isomorph::formats::rdf::{self, Text};
 use isomorph::model::Source;
-use isomorph::storage::Resources;
 use isomorph::{Error, Kind, Result};
-use isomorph_sparql::{Question, TripleIndex, load, load_lake, load_text};
+use isomorph_sparql::{Question, TripleIndex, Wanted, load, load_lake, load_text};
 
 use crate::args::{OpenArgs, SparqlArgs};
-use crate::commands::open_at;
+use crate::commands::session::Session;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -45,7 +45,15 @@ pub fn text(argument: Option<&str>, file: Option<&str>) -> Result<String> {
     }
 }
 
-/// Loads what the query can read.
+/// What the queries of a session have loaded.
+#[derive(Default)]
+pub struct Loaded {
+    index: Option<(Wanted, Arc<TripleIndex>)>,
+    lake: Option<Arc<GraphLake>>,
+}
+
+/// Loads what the query can read, unless the session has it. In a session, other formats than GraphLake, which has indexes, are loaded as a whole for the second
+/// query, if they fit into memory: each pass reads all of them.
 ///
 /// # Errors
 /// If the graph cannot be opened or read, or does not fit into memory.
@@ -53,16 +61,47 @@ pub fn graph(
     args: &SparqlArgs,
     question: &Question,
     formats: &Registry,
-    resources: &Resources,
     console: &Console,
+    session: &mut Session,
+) -> Result<Arc<TripleIndex>> {
+    let wanted = question.wanted();
+    if let Some((loaded, index)) = &session.triples.index
+        && loaded.covers(&wanted)
+    {
+        return Ok(Arc::clone(index));
+    }
+    let is_second = session.triples.index.take().is_some() && session.triples.lake.is_none();
+    let mut load = |wanted: &Wanted| loaded(args, wanted.clone(), formats, console, session);
+    let (wanted, index) = match is_second.then(|| load(&Wanted::all())) {
+        Some(Err(error)) if error.kind() != Kind::TooLarge => return Err(error),
+        Some(Ok(all)) => (Wanted::all(), all),
+        _ => {
+            let index = load(&wanted)?;
+            (wanted, index)
+        }
+    };
+    let index = Arc::new(index);
+    session.triples.index = Some((wanted, Arc::clone(&index)));
+    Ok(index)
+}
+
+fn loaded(
+    args: &SparqlArgs,
+    wanted: Wanted,
+    formats: &Registry,
+    console: &Console,
+    session: &mut Session,
 ) -> Result<TripleIndex> {
     // Namespaces apply to the query for every format, and the base to relative IRIs in it; so they are not checked as
     // flags of a format.
     let open = OpenArgs { namespaces: Vec::new(), base_of_result: true, ..args.open.clone() };
-    let (location, options) = open.place(&args.path, formats, resources)?;
+    let resources = &session.resources(&args.resources)?;
     // A command that only reads is ended by the system's signals.
-    let bars = Bars::new(Interrupt::default());
-    let wanted = question.wanted();
+    let bars = Bars::new(session.interrupt(|| Ok(Interrupt::default()))?);
+    if let Some(lake) = &session.triples.lake {
+        return load_lake(lake, &wanted.into(), resources, &bars);
+    }
+    let (location, options) = open.place(&args.path, formats, resources)?;
     match options.from {
         Some(format) if format == Format::RDF => {
             let own = options.get::<rdf::OpenOptions>().into_owned();
@@ -83,11 +122,12 @@ pub fn graph(
             };
             let lake = GraphLake::open(&location, &options)?;
             warn(&lake.about().findings, args.open.lenient, console)?;
-            load_lake(&lake, &wanted.into(), resources, &bars)
+            let lake = session.triples.lake.insert(Arc::new(lake));
+            load_lake(lake, &wanted.into(), resources, &bars)
         }
         _ => {
-            let opened = open_at(&location, &options, console)?;
-            load(&opened, args.open.base.as_deref(), wanted, resources, &bars).map_err(without_remedy)
+            let graph = session.graph(&args.path, &open, formats, resources, console)?;
+            load(graph.opened(), args.open.base.as_deref(), wanted, resources, &bars).map_err(without_remedy)
         }
     }
 }

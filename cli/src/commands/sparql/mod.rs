@@ -7,6 +7,10 @@ mod asked;
 #[cfg(feature = "query")]
 mod update;
 
+#[cfg(feature = "query")]
+pub use answer::answer;
+#[cfg(feature = "query")]
+pub use asked::Loaded;
 use isomorph::Result;
 use isomorph::convert::Registry;
 
@@ -29,7 +33,7 @@ fn not_built() -> isomorph::Error {
 /// Any error of reading, evaluating or printing.
 pub fn run(args: &SparqlArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     #[cfg(feature = "query")]
-    return answer::run(args, formats, console);
+    return answer(args, formats, console, &mut super::session::Session::default());
     #[cfg(not(feature = "query"))]
     {
         let _ = (args, formats, console);

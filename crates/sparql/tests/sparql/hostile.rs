@@ -88,17 +88,28 @@ fn regular_expressions_that_explode_are_bounded() {
 }
 
 #[test]
-fn a_timeout_ends_evaluation() {
+fn a_timeout_or_the_caller_ends_evaluation() {
     let nodes: String = (0..300).map(|at| format!("<urn:n{at}> <urn:b> <urn:c{at}> .\n")).collect();
     let question = parse("SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?t ?h }");
     let graph = index(&nodes, Wanted::all());
-    let error = question.run(&graph, Some(Duration::from_millis(50)), |answer| match answer {
+    let all = |answer: isomorph_sparql::Answer<'_>| match answer {
         isomorph_sparql::Answer::Solutions(solutions) => {
             solutions.map(|row| row.map(|_| ())).collect::<isomorph::Result<Vec<()>>>()
         }
         _ => panic!("no solutions"),
-    });
+    };
+    let error = question.run(&graph, Some(Duration::from_millis(50)), all);
     assert_eq!(error.unwrap_err().kind(), Kind::Cancelled);
+    let left = || Err(isomorph::Error::usage("left"));
+    let error = question.run_while(&graph, None, &left, all);
+    assert_eq!(error.unwrap_err().message(), "left");
+}
+
+#[test]
+fn what_was_loaded_for_all_is_enough_for_each() {
+    let (one, other) = (parse("ASK { <urn:a> ?p ?o }").wanted(), parse("ASK { <urn:b> ?p ?o }").wanted());
+    assert!(Wanted::all().covers(&one) && one.covers(&one));
+    assert!(!one.covers(&other) && !one.covers(&Wanted::all()));
 }
 
 #[test]

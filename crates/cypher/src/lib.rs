@@ -30,6 +30,6 @@ pub use graph::{Direction, Nodes, PropertyGraph};
 pub use json::{to_json, to_text, value_of_json};
 pub use names::Names;
 pub use query::{Options, Query, Rows};
-pub use tables::TableGraph;
+pub use tables::{Found, Joined, JoinedEdges, JoinedLink, JoinedMatches, TableGraph};
 pub use temporal::{Duration, Temporal, Zone, Zoned};
 pub use value::{Map, Node, Path, Relationship, Value, equal, equivalent, order};

@@ -213,13 +213,14 @@ impl SchemaProvider for SqlSchema {
 
 /// A table as the engine sees it.
 #[derive(Debug)]
-struct SqlTable {
-    name: String,
-    rows: Arc<dyn Rows>,
+pub(crate) struct SqlTable {
+    pub name: String,
+    pub rows: Arc<dyn Rows>,
 }
 
 impl SqlTable {
-    fn predicate(&self, filter: &Expr) -> Option<Predicate> {
+    /// A condition of the engine as one of the rows.
+    pub fn predicate(&self, filter: &Expr) -> Option<Predicate> {
         predicate(filter, &|name| self.rows.column(name))
     }
 }

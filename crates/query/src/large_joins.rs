@@ -1,7 +1,7 @@
 //! Joins of tables that do not fit into memory.
 //!
-//! The engine joins by holding the smaller table, which it cannot spill. If that fails before there is a row of the answer, the question is planned once more:
-//! both tables are sorted, on disk if memory is too small, and merged.
+//! The engine joins by holding the smaller table, which it cannot spill; a search (`joined`) holds all of them. If that fails before there is a row of the answer, the question is
+//! planned once more: tables are sorted, on disk if memory is too small, and merged.
 
 use std::sync::Arc;
 
@@ -11,14 +11,18 @@ use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::{StreamExt, TryStreamExt};
+use isomorph::{Error, Kind};
 use tokio::runtime::Handle;
 
 use crate::errors::{inside, internal};
 use crate::planning::{Planning, Runnable};
+use crate::scan::ScanExec;
 
 /// Whether a plan has joins that hold a table.
 pub(crate) fn holds_tables(plan: &Arc<dyn ExecutionPlan>) -> bool {
-    plan.is::<HashJoinExec>() || plan.children().into_iter().any(holds_tables)
+    plan.is::<HashJoinExec>()
+        || plan.downcast_ref::<ScanExec>().is_some_and(ScanExec::holds_tables)
+        || plan.children().into_iter().any(holds_tables)
 }
 
 /// The rows of `first`, or those of the plan that `again` makes if memory is too small for the first one.
@@ -51,5 +55,12 @@ async fn sorted(again: Planning, handle: Handle) -> Result<SendableRecordBatchSt
 }
 
 fn is_of_memory(error: &DataFusionError) -> bool {
-    matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
+    match error.find_root() {
+        DataFusionError::ResourcesExhausted(_) => true,
+        // What reads tables has a budget of its own.
+        DataFusionError::External(inner) => {
+            inner.downcast_ref::<Error>().is_some_and(|error| error.kind() == Kind::TooLarge)
+        }
+        _ => false,
+    }
 }

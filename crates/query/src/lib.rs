@@ -20,6 +20,7 @@ mod file;
 mod filter;
 mod functions;
 mod graph_table;
+mod joined;
 mod labels;
 mod large_joins;
 mod limits;

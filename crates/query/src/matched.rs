@@ -104,29 +104,48 @@ impl MatchedRows {
         }
         Ok(())
     }
-
-    /// Starts a thread that finds the matches.
-    fn start(self, wanted: Wanted) -> Result<Matches> {
-        let (sender, batches) = channel(WAITING);
-        let cancel = Cancel::new();
-        let inside = cancel.clone();
-        let thread = std::thread::Builder::new().name("isomorph-graph-table".to_owned());
-        let thread = thread.spawn(move || {
-            if let Err(error) = self.find(&wanted, &inside, &sender) {
-                // Nobody hears it who does not read.
-                let _ = sender.blocking_send(Err(at(error, &self.place)));
-            }
-        })?;
-        Ok(Matches { batches, cancel, thread: Some(thread) })
-    }
 }
 
 /// Matches that are being found. Dropping them ends the work.
-struct Matches {
+pub(crate) struct Matches {
     batches: Receiver<Result<RecordBatch>>,
     cancel: Cancel,
     /// `None` at the end.
     thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Matches {
+    /// Starts a thread of this name that finds them.
+    fn start(
+        name: &str,
+        find: impl FnOnce(&Cancel, &Sender<Result<RecordBatch>>) -> Result<()> + Send + 'static,
+    ) -> Result<Matches> {
+        let (sender, batches) = channel(WAITING);
+        let cancel = Cancel::new();
+        let inside = cancel.clone();
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        let thread = thread.spawn(move || {
+            if let Err(error) = find(&inside, &sender) {
+                // Nobody hears it who does not read.
+                let _ = sender.blocking_send(Err(error));
+            }
+        })?;
+        Ok(Matches { batches, cancel, thread: Some(thread) })
+    }
+
+    /// The same as a part of a table. A plan has it, too: the thread starts with the first batch that is asked for.
+    pub fn later(
+        name: &'static str,
+        find: impl FnOnce(&Cancel, &Sender<Result<RecordBatch>>) -> Result<()> + Send + 'static,
+    ) -> Part {
+        let matches = futures::stream::once(async move {
+            match Matches::start(name, find) {
+                Ok(matches) => matches.boxed(),
+                Err(error) => futures::stream::iter([Err(error)]).boxed(),
+            }
+        });
+        matches.flatten().boxed()
+    }
 }
 
 impl Stream for Matches {
@@ -169,14 +188,9 @@ impl Rows for MatchedRows {
 
     fn parts(&self, wanted: &Wanted) -> Result<Vec<Part>> {
         let (own, wanted) = (self.clone(), wanted.clone());
-        // A plan has this part, too: the thread starts with the first batch that is asked for.
-        let matches = futures::stream::once(async move {
-            match own.start(wanted) {
-                Ok(matches) => matches.boxed(),
-                Err(error) => futures::stream::iter([Err(error)]).boxed(),
-            }
-        });
-        Ok(vec![matches.flatten().boxed()])
+        Ok(vec![Matches::later("isomorph-graph-table", move |cancel, to| {
+            own.find(&wanted, cancel, to).map_err(|error| at(error, &own.place))
+        })])
     }
 
     fn way(&self, _: &Wanted) -> String {

@@ -69,6 +69,11 @@ pub(crate) trait Rows: Debug + Send + Sync + 'static {
         false
     }
 
+    /// Whether tables are held in memory to find them, which may be too small for that.
+    fn holds_tables(&self) -> bool {
+        false
+    }
+
     /// How they are found, in a few words, for plans.
     fn way(&self, wanted: &Wanted) -> String;
 }

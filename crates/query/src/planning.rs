@@ -29,6 +29,7 @@ use crate::catalog::{CATALOG, Catalog, SqlCatalog};
 use crate::errors::{is_of_equal_names, of_engine, of_plan};
 use crate::exact::Exact;
 use crate::graph_table;
+use crate::joined::Searches;
 use crate::labels::Labels;
 use crate::merged::merge;
 use crate::parameters::Parameters;
@@ -170,12 +171,15 @@ impl Planning {
         let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(scratch));
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).with_disk_manager_builder(disk);
         let runtime = runtime.build_arc().map_err(of_engine)?;
-        let mut state = SessionStateBuilder::new()
+        let mut builder = SessionStateBuilder::new()
             .with_config(config)
             .with_runtime_env(runtime)
             .with_default_features()
-            .with_type_planner(Arc::new(Types))
-            .build();
+            .with_type_planner(Arc::new(Types));
+        if self.elsewhere.is_none() && !self.sorts_joins {
+            builder = builder.with_optimizer_rule(Arc::new(Searches::new(&self.resources)));
+        }
+        let mut state = builder.build();
         state.catalog_list().register_catalog(CATALOG.to_owned(), Arc::new(SqlCatalog(Arc::clone(catalog))));
         state.add_analyzer_rule(Arc::new(Exact));
         aggregates::register(&mut state).map_err(of_engine)?;

@@ -170,6 +170,11 @@ impl ScanExec {
         }
     }
 
+    /// Whether tables are held in memory to find its rows.
+    pub fn holds_tables(&self) -> bool {
+        self.rows.holds_tables()
+    }
+
     /// About how many rows it reads, if that is known.
     pub fn estimated_rows(&self) -> Option<usize> {
         let fraction = self.wanted.filter.as_ref().map(|filter| self.rows.fraction(filter));

@@ -37,6 +37,7 @@ use crate::value::{Map, Node, Relationship, Value};
 use batch::InBatch;
 use edges::EdgeTable;
 use expand::Expansion;
+pub use expand::{Found, Joined, JoinedEdges, JoinedLink, JoinedMatches};
 use filter::Columns;
 pub(crate) use first::First;
 use nodes::NodeTable;

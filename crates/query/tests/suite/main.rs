@@ -7,6 +7,7 @@ mod decimals;
 mod direct;
 mod formats;
 mod graph_table;
+mod joins;
 mod memberships;
 mod named;
 mod random;

@@ -6,15 +6,14 @@
 //! that are not connected.
 
 mod adjacency;
+mod joined;
 mod load;
+mod running;
 mod search;
 mod shape;
 mod steps;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
 use isomorph::storage::Reservation;
 use isomorph::{Error, Kind};
@@ -25,52 +24,38 @@ use crate::exec::Context;
 use crate::fault::{Fault, Result};
 use crate::plan::Branch;
 use crate::value::{Node, Relationship, Value};
+pub use joined::{Joined, JoinedEdges, JoinedLink, JoinedMatches};
 use load::{Loaded, Loading};
-use search::{Message, Mode, Search};
+pub use running::Found;
+use running::{Running, failed};
+use search::{Mode, Search, pairs};
 use shape::Shape;
 use steps::{Link, Place, Step, order};
 
 /// Of fewer edges, one thread searches.
 const ALONE: usize = 20_000;
 
-/// Messages that wait to be read, for each thread.
-const WAITING: usize = 4;
-
 /// The matches of the first pattern of a branch.
 pub(crate) struct Expansion<'p, 'g> {
     graph: &'g TableGraph<'g>,
     shape: Shape<'p>,
     pass: usize,
-    running: Option<Running>,
+    matches: Option<Matches>,
     /// How often the last match is still to be given.
     again: u64,
     /// The row with the match that was found last.
     pub row: Row,
 }
 
-/// A search that was started.
-struct Running {
-    search: Arc<Search>,
-    receiver: Option<Receiver<Message>>,
-    threads: Vec<JoinHandle<()>>,
-    /// Threads that have not come to their end.
-    left: usize,
-    count: u64,
-    is_complete: bool,
+/// A search that was started, and what it has found.
+struct Matches {
+    running: Running,
     /// Matches that were received, and the next one.
-    values: Vec<u32>,
-    times: Vec<u64>,
+    found: Found,
     next: usize,
-    /// For [`Mode::Weigh`]: the next node.
-    weighed: usize,
     bases: Vec<u32>,
     loaded: Loaded,
     _memory: Reservation,
-}
-
-fn failed() -> Fault {
-    let text = "internal error: please report this with the command and `isomorph --version`: a search ended early";
-    Fault::Other(Error::new(Kind::Usage, text))
 }
 
 impl<'p, 'g> Expansion<'p, 'g> {
@@ -88,7 +73,7 @@ impl<'p, 'g> Expansion<'p, 'g> {
             }
         }
         let pass = graph.new_pass();
-        Some(Expansion { graph, shape, pass, running: None, again: 0, row: start.clone() })
+        Some(Expansion { graph, shape, pass, matches: None, again: 0, row: start.clone() })
     }
 
     /// Moves to the next match, and returns how many equal ones it stands for.
@@ -99,12 +84,12 @@ impl<'p, 'g> Expansion<'p, 'g> {
                 self.again -= 1;
                 return Ok(Some(1));
             }
-            let mut running = match self.running.take() {
-                Some(running) => running,
+            let mut matches = match self.matches.take() {
+                Some(matches) => matches,
                 None => self.start(cx)?,
             };
-            let times = self.take(&mut running, cx);
-            self.running = Some(running);
+            let times = self.take(&mut matches, cx);
+            self.matches = Some(matches);
             let Some(times) = times? else { return Ok(None) };
             let mut passes = true;
             for condition in &self.shape.others {
@@ -122,7 +107,7 @@ impl<'p, 'g> Expansion<'p, 'g> {
     }
 
     /// Reads the tables, and starts the threads.
-    fn start(&mut self, cx: &Context<'g>) -> Result<Running> {
+    fn start(&mut self, cx: &Context<'g>) -> Result<Matches> {
         let graph = self.graph;
         let mut memory = graph.scans.budget.reserve(0)?;
         let pattern = self.shape.pattern;
@@ -154,30 +139,8 @@ impl<'p, 'g> Expansion<'p, 'g> {
             memory.shrink((bytes as u64).min(memory.bytes()));
             loaded.edges.clear();
         }
-        let search = Arc::new(search);
-        let (sender, receiver) = sync_channel(WAITING * threads);
-        let mut running = Running {
-            search: Arc::clone(&search),
-            receiver: Some(receiver),
-            threads: Vec::new(),
-            left: threads,
-            count: 0,
-            is_complete: true,
-            values: Vec::new(),
-            times: Vec::new(),
-            next: 0,
-            weighed: 0,
-            bases,
-            loaded,
-            _memory: memory,
-        };
-        for _ in 0..threads {
-            let (search, sender) = (Arc::clone(&search), sender.clone());
-            let thread = std::thread::Builder::new().name("isomorph-cypher-search".to_owned());
-            let started = thread.spawn(move || search.work(&sender)).map_err(|error| Fault::Other(error.into()))?;
-            running.threads.push(started);
-        }
-        Ok(running)
+        let running = Running::start(search, threads)?;
+        Ok(Matches { running, found: Found::default(), next: 0, bases, loaded, _memory: memory })
     }
 
     fn search(
@@ -208,26 +171,8 @@ impl<'p, 'g> Expansion<'p, 'g> {
         let steps = order(&places, &links);
         let mut lists: Vec<[Option<usize>; 2]> = vec![[None; 2]; links.len()];
         let (mut known, mut adjacency) = (Vec::new(), Vec::new());
-        let mut rank = vec![usize::MAX; places.len()];
-        for (at, step) in steps.iter().enumerate() {
-            let via = match step {
-                Step::Start { node } => {
-                    rank[*node] = at;
-                    continue;
-                }
-                Step::Extend { node, via } => {
-                    rank[*node] = at;
-                    via.as_slice()
-                }
-                Step::Check { via, .. } => std::slice::from_ref(via),
-                Step::Walk { via, to, to_is_bound, .. } => {
-                    if !to_is_bound {
-                        rank[*to] = at;
-                    }
-                    std::slice::from_ref(via)
-                }
-            };
-            for one in via {
+        for step in &steps {
+            for one in step.via() {
                 let parts = loaded.parts(one.relationship, one.from_left);
                 let found = match known.iter().position(|other| *other == parts) {
                     Some(found) => found,
@@ -240,13 +185,7 @@ impl<'p, 'g> Expansion<'p, 'g> {
                 lists[one.relationship][usize::from(!one.from_left)] = Some(found);
             }
         }
-        // A pair is tested when its later node is bound.
-        let mut pairs = vec![Vec::new(); places.len()];
-        for (node, pair) in &shape.pairs {
-            let (later, earlier) =
-                if rank[*node] > rank[pair.other] { (*node, pair.other) } else { (pair.other, *node) };
-            pairs[later].push(search::Pair { other: earlier, is_equal: pair.is_equal });
-        }
+        let pairs = pairs(&shape.pairs, &steps, places.len());
         let starts = match steps.first() {
             Some(Step::Start { node }) => loaded.starts(*node),
             _ => Vec::new(),
@@ -265,7 +204,7 @@ impl<'p, 'g> Expansion<'p, 'g> {
             weights.resize_with(nodes, AtomicU64::default);
         }
         let passing = std::mem::take(&mut loaded.passing);
-        Ok(Search {
+        let search = Search {
             steps,
             lists,
             adjacency,
@@ -275,69 +214,42 @@ impl<'p, 'g> Expansion<'p, 'g> {
             starts,
             shown_nodes: shape.shown_nodes.clone(),
             shown_edges: shape.shown_edges.clone(),
+            counted: Vec::new(),
             mode,
             weights,
             cancel: cx.cancel.clone(),
             deadline: cx.deadline,
             next: AtomicUsize::new(0),
             is_left: AtomicBool::new(false),
-        })
+        };
+        Ok(Search { counted: search.counted(), ..search })
     }
 
     /// The next match, which is bound, with how many look alike.
-    fn take(&mut self, running: &mut Running, cx: &Context<'g>) -> Result<Option<u64>> {
+    fn take(&mut self, matches: &mut Matches, cx: &Context<'g>) -> Result<Option<u64>> {
         loop {
-            if let Some(times) = running.times.get(running.next).copied() {
+            if let Some(times) = matches.found.times.get(matches.next).copied() {
                 let width = self.shape.shown_nodes.len() + self.shape.shown_edges.len();
-                let from = running.next * width;
-                running.next += 1;
-                let values = running.values.get(from..from + width).unwrap_or_default();
-                self.bind(values, running)?;
+                let from = matches.next * width;
+                matches.next += 1;
+                let values = matches.found.values.get(from..from + width).unwrap_or_default();
+                self.bind(values, matches)?;
                 return Ok(Some(times));
             }
-            if running.left == 0 {
-                return match running.search.mode {
-                    Mode::Rows => Ok(None),
-                    Mode::Count => {
-                        let count = std::mem::take(&mut running.count);
-                        self.bind(&[], running)?;
-                        Ok((count > 0).then_some(count))
-                    }
-                    Mode::Weigh => {
-                        let weights = running.search.weights.iter().enumerate().skip(running.weighed);
-                        let weight = |(_, weight): &(usize, &AtomicU64)| weight.load(Ordering::Relaxed) > 0;
-                        let Some((node, times)) = weights.into_iter().find(weight) else {
-                            running.weighed = running.search.weights.len();
-                            return Ok(None);
-                        };
-                        running.weighed = node + 1;
-                        let times = times.load(Ordering::Relaxed);
-                        self.bind(&[u32::try_from(node).unwrap_or(u32::MAX)], running)?;
-                        Ok(Some(times))
-                    }
-                };
-            }
-            let received = running.receiver.as_ref().and_then(|receiver| receiver.recv().ok());
-            match received {
-                Some(Message::Rows { values, times }) => {
-                    (running.values, running.times, running.next) = (values, times, 0);
+            match matches.running.next() {
+                Ok(Some(found)) => (matches.found, matches.next) = (found, 0),
+                Ok(None) => return Ok(None),
+                Err(error) => {
+                    // What stopped it, if something did.
+                    cx.check()?;
+                    return Err(Fault::Other(error));
                 }
-                Some(Message::Done { count, is_complete }) => {
-                    running.left -= 1;
-                    running.count = running.count.saturating_add(count);
-                    running.is_complete &= is_complete;
-                    if running.left == 0 && !running.is_complete {
-                        cx.check()?;
-                        return Err(failed());
-                    }
-                }
-                None => return Err(failed()),
             }
         }
     }
 
     /// Writes a match into the row. What nobody reads is no null, so that it can be counted.
-    fn bind(&mut self, values: &[u32], running: &Running) -> Result<()> {
+    fn bind(&mut self, values: &[u32], matches: &Matches) -> Result<()> {
         let pattern = self.shape.pattern;
         for node in &pattern.nodes {
             set(&mut self.row, node.slot, Value::Bool(true));
@@ -348,15 +260,15 @@ impl<'p, 'g> Expansion<'p, 'g> {
         let (nodes, edges) = values.split_at(self.shape.shown_nodes.len().min(values.len()));
         for (at, value) in self.shape.shown_nodes.iter().zip(nodes) {
             // The last table that begins at or before it, and is not empty.
-            let table = running.bases.partition_point(|base| base <= value).saturating_sub(1);
-            let base = running.bases.get(table).copied().unwrap_or_default();
+            let table = matches.bases.partition_point(|base| base <= value).saturating_sub(1);
+            let base = matches.bases.get(table).copied().unwrap_or_default();
             let node = Node(number(table, (value - base) as usize));
             if let Some(pattern) = pattern.nodes.get(*at) {
                 set(&mut self.row, pattern.slot, Value::Node(node));
             }
         }
         for (at, value) in self.shape.shown_edges.iter().zip(edges) {
-            let found = running.loaded.edges.iter().filter(|(_, edges)| edges.first <= *value);
+            let found = matches.loaded.edges.iter().filter(|(_, edges)| edges.first <= *value);
             let (table, edges) =
                 found.max_by_key(|(_, edges)| (edges.first, edges.sources.len())).ok_or_else(failed)?;
             let row = (value - edges.first) as usize;
@@ -383,17 +295,6 @@ fn threads(graph: &TableGraph<'_>, loaded: &Loaded) -> usize {
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn float(count: usize) -> f64 {
     count as f64
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.search.is_left.store(true, Ordering::Relaxed);
-        // Threads that wait to send see that nobody reads.
-        self.receiver = None;
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
-    }
 }
 
 impl Drop for Expansion<'_, '_> {

@@ -6,6 +6,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use isomorph::dataset::Cancel;
+use isomorph::model::Comparison;
 
 use super::adjacency::{Adjacency, Entry, NodeSet, edge, entry, neighbor};
 use super::steps::{MOST_VIA, Step, Via};
@@ -17,7 +18,7 @@ const TICKS: u32 = 4096;
 const STARTS: usize = 64;
 
 /// Matches that are sent at once.
-const MATCHES: usize = 4096;
+pub(super) const MATCHES: usize = 4096;
 
 /// What is told of matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +40,63 @@ pub(super) enum Message {
     Done { count: u64, is_complete: bool },
 }
 
-/// A condition on two nodes: whether they are the same one.
+/// A condition on two nodes: how their numbers compare. Only where these are in the order of their keys is it more than whether both are the same one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair {
-    /// The node that is bound before.
+    /// The node that is bound before, on the right of the comparison.
     pub other: usize,
-    pub is_equal: bool,
+    pub comparison: Comparison,
+}
+
+impl Pair {
+    fn holds(&self, value: u32, nodes: &[u32]) -> bool {
+        nodes.get(self.other).is_some_and(|other| match self.comparison {
+            Comparison::Equal => value == *other,
+            Comparison::NotEqual => value != *other,
+            Comparison::Less => value < *other,
+            Comparison::LessOrEqual => value <= *other,
+            Comparison::Greater => value > *other,
+            Comparison::GreaterOrEqual => value >= *other,
+        })
+    }
+
+    /// No node below the first number, or above the second one, passes.
+    fn bounds(&self, nodes: &[u32]) -> (u32, u32) {
+        let other = nodes.get(self.other).copied().unwrap_or_default();
+        match self.comparison {
+            Comparison::Equal => (other, other),
+            Comparison::NotEqual => (0, u32::MAX),
+            Comparison::Less => (0, other.saturating_sub(1)),
+            Comparison::LessOrEqual => (0, other),
+            Comparison::Greater => (other.saturating_add(1), u32::MAX),
+            Comparison::GreaterOrEqual => (other, u32::MAX),
+        }
+    }
+}
+
+/// The pairs of each node of a pattern, given with the node on the left of each comparison: they are tested when the later node is bound.
+pub(super) fn pairs(all: &[(usize, Pair)], steps: &[Step], nodes: usize) -> Vec<Vec<Pair>> {
+    let rank = |node: usize| steps.iter().position(|step| step.binds(node));
+    let mut pairs = vec![Vec::new(); nodes];
+    for (node, pair) in all {
+        let (later, pair) = match rank(*node) > rank(pair.other) {
+            true => (*node, *pair),
+            false => (pair.other, Pair { other: *node, comparison: reversed(pair.comparison) }),
+        };
+        pairs[later].push(pair);
+    }
+    pairs
+}
+
+/// The same comparison with its sides exchanged.
+fn reversed(comparison: Comparison) -> Comparison {
+    match comparison {
+        Comparison::Less => Comparison::Greater,
+        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+        Comparison::Greater => Comparison::Less,
+        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+        same @ (Comparison::Equal | Comparison::NotEqual) => same,
+    }
 }
 
 /// A search.
@@ -62,6 +114,8 @@ pub(super) struct Search {
     pub starts: Vec<u32>,
     pub shown_nodes: Vec<usize>,
     pub shown_edges: Vec<usize>,
+    /// Whether what each step binds is only counted: `counted`.
+    pub counted: Vec<bool>,
     pub mode: Mode,
     /// For [`Mode::Weigh`]: matches by node.
     pub weights: Vec<AtomicU64>,
@@ -88,6 +142,8 @@ struct State<'s> {
     edges: Vec<u32>,
     taken: Vec<Taken>,
     ticks: u32,
+    /// How many choices of nodes that are only counted the match has so far.
+    choices: u64,
     count: u64,
     /// The node that was weighed last, with its matches since.
     weighed: Option<(u32, u64)>,
@@ -106,6 +162,7 @@ impl Search {
             edges: vec![0; self.lists.len()],
             taken: Vec::new(),
             ticks: 0,
+            choices: 1,
             count: 0,
             weighed: None,
             values: Vec::new(),
@@ -157,30 +214,68 @@ impl Search {
 
     fn accepts(&self, node: usize, value: u32, state: &State<'_>) -> bool {
         let passes = self.passing.get(node).and_then(Option::as_ref).is_none_or(|set| set.has(value));
-        passes
-            && self.pairs.get(node).is_none_or(|pairs| {
-                pairs.iter().all(|pair| (state.nodes.get(pair.other) == Some(&value)) == pair.is_equal)
-            })
+        passes && self.pairs.get(node).is_none_or(|pairs| pairs.iter().all(|pair| pair.holds(value, &state.nodes)))
     }
 
-    /// Whether nothing is read or tested of what a step binds, and nothing comes after it: then it is only counted.
-    fn is_counted(&self, at: usize, node: usize, relationship: usize) -> bool {
-        at + 1 == self.steps.len()
-            && self.passing.get(node).is_some_and(Option::is_none)
-            && self.pairs.get(node).is_none_or(Vec::is_empty)
-            && !self.shown_nodes.contains(&node)
-            && !self.shown_edges.contains(&relationship)
+    /// The first and the last number that a node may have after its pairs.
+    fn bounds(&self, node: usize, state: &State<'_>) -> (u32, u32) {
+        let pairs = self.pairs.get(node).into_iter().flatten();
+        pairs
+            .map(|pair| pair.bounds(&state.nodes))
+            .fold((0, u32::MAX), |(least, most), (low, high)| (least.max(low), most.min(high)))
+    }
+
+    /// For each step, whether nothing is read or tested of what it binds, and no later step begins or ends there: then it is only counted. Where a match has each
+    /// edge once, the edges of later steps depend on those of this one, so that it has to be the last.
+    pub(super) fn counted(&self) -> Vec<bool> {
+        let is_counted = |(at, step): (usize, &Step)| {
+            let (node, relationship) = match step {
+                Step::Extend { node, via } => match via.as_slice() {
+                    [one] => (*node, one.relationship),
+                    _ => return false,
+                },
+                Step::Walk { via, to, to_is_bound: false, .. } => (*to, via.relationship),
+                Step::Start { .. } | Step::Check { .. } | Step::Walk { .. } => return false,
+            };
+            let later = self.steps.get(at + 1..).unwrap_or_default();
+            (later.is_empty() || self.repeats)
+                && !later.iter().any(|step| step.touches(node))
+                && self.passing.get(node).is_some_and(Option::is_none)
+                && self.pairs.iter().enumerate().all(|(own, pairs)| match own == node {
+                    true => pairs.is_empty(),
+                    false => pairs.iter().all(|pair| pair.other != node),
+                })
+                && !self.shown_nodes.contains(&node)
+                && !self.shown_edges.contains(&relationship)
+        };
+        self.steps.iter().enumerate().map(is_counted).collect()
+    }
+
+    fn is_counted(&self, at: usize) -> bool {
+        self.counted.get(at) == Some(&true)
+    }
+
+    /// Goes on after a step with so many choices that look alike.
+    fn times(&self, at: usize, choices: u64, state: &mut State<'_>) -> Flow {
+        if choices == 0 {
+            return Ok(());
+        }
+        let before = state.choices;
+        state.choices = before.saturating_mul(choices);
+        let flow = self.step(at + 1, state);
+        state.choices = before;
+        flow
     }
 
     fn step(&self, at: usize, state: &mut State<'_>) -> Flow {
         match self.steps.get(at) {
-            None => self.found(1, state),
+            None => self.found(state),
             Some(Step::Extend { node, via }) => match via.as_slice() {
-                [one] if self.is_counted(at, *node, one.relationship) => {
+                [one] if self.is_counted(at) => {
                     self.tick(state)?;
                     let list = self.list(*one, state);
                     let from = state.nodes.get(one.from).copied().unwrap_or(u32::MAX);
-                    self.found(list.len() as u64 - self.used(list, from, state), state)
+                    self.times(at, list.len() as u64 - self.used(list, from, state), state)
                 }
                 _ => self.extend(at, *node, via, state),
             },
@@ -232,10 +327,15 @@ impl Search {
         lists.swap(0, shortest);
         let lists = &lists[..via.len()];
         let (first, relationship, from) = lists[0];
+        let (least, most) = self.bounds(node, state);
+        let begin = if least == 0 { 0 } else { seek(first, 0, least) };
         let mut cursors = [0; MOST_VIA];
-        'nodes: for one in first {
+        'nodes: for one in first.iter().skip(begin) {
             self.tick(state)?;
             let value = neighbor(*one);
+            if value > most {
+                break;
+            }
             if !self.accepts(node, value, state) {
                 continue;
             }
@@ -301,8 +401,8 @@ impl Search {
         let Some(lists) = lists.and_then(|lists| self.adjacency.get(lists)) else { return Ok(()) };
         let list = lists.of(at);
         let is_last = depth + 1 == walk.most && depth + 1 >= walk.least && !walk.to_is_bound;
-        if is_last && self.is_counted(walk.at, walk.to, walk.via.relationship) {
-            return self.found(list.len() as u64 - self.used(list, at, state), state);
+        if is_last && self.is_counted(walk.at) {
+            return self.times(walk.at, list.len() as u64 - self.used(list, at, state), state);
         }
         for one in list {
             if self.take(walk.via.relationship, *one, at, state) {
@@ -313,11 +413,9 @@ impl Search {
         Ok(())
     }
 
-    /// So many matches look like this one.
-    fn found(&self, times: u64, state: &mut State<'_>) -> Flow {
-        if times == 0 {
-            return Ok(());
-        }
+    /// A match, as often as what is only counted of it has choices.
+    fn found(&self, state: &mut State<'_>) -> Flow {
+        let times = state.choices;
         match self.mode {
             Mode::Count => {
                 state.count = state.count.saturating_add(times);

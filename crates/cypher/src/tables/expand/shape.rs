@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use isomorph::model::Comparison;
+
 use super::super::filter;
 use super::search::Pair;
 use crate::columnar::{Read, is_count_of, is_random, is_weighable, may_read};
@@ -135,7 +137,11 @@ impl<'p> Shape<'p> {
             if let (Some(left), Some(other)) = (node(left), node(right))
                 && left != other
             {
-                self.pairs.push((left, Pair { other, is_equal: *operator == Operator::Equal }));
+                let comparison = match operator {
+                    Operator::Equal => Comparison::Equal,
+                    _ => Comparison::NotEqual,
+                };
+                self.pairs.push((left, Pair { other, comparison }));
                 return;
             }
         }

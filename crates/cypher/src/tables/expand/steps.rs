@@ -26,6 +26,35 @@ pub(super) enum Step {
     Walk { via: Via, to: usize, to_is_bound: bool, least: u32, most: u32 },
 }
 
+impl Step {
+    /// The relationships that are followed.
+    pub(super) fn via(&self) -> &[Via] {
+        match self {
+            Step::Start { .. } => &[],
+            Step::Extend { via, .. } => via,
+            Step::Check { via, .. } | Step::Walk { via, .. } => std::slice::from_ref(via),
+        }
+    }
+
+    /// Whether it binds a node.
+    pub(super) fn binds(&self, node: usize) -> bool {
+        match self {
+            Step::Start { node: own } | Step::Extend { node: own, .. } => *own == node,
+            Step::Walk { to, to_is_bound, .. } => !to_is_bound && *to == node,
+            Step::Check { .. } => false,
+        }
+    }
+
+    /// Whether it begins or ends at a node.
+    pub(super) fn touches(&self, node: usize) -> bool {
+        match self {
+            Step::Start { node: own } => *own == node,
+            Step::Extend { node: own, via } => *own == node || via.iter().any(|one| one.from == node),
+            Step::Check { via, to } | Step::Walk { via, to, .. } => via.from == node || *to == node,
+        }
+    }
+}
+
 /// A relationship as the order sees it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Link {

@@ -185,18 +185,20 @@ impl Flat {
             return None;
         }
         let node = |column: &usize| nodes.get(*column).copied();
-        let mut comparisons = Vec::new();
+        let (mut comparisons, mut with_itself) = (Vec::new(), Vec::new());
         for (left, comparison, right) in &self.comparisons {
             let (left, right) = (node(left)?, node(right)?);
             match (left == right, comparison) {
                 (false, _) => comparisons.push((left, *comparison, right)),
-                (true, Comparison::LessOrEqual | Comparison::GreaterOrEqual) => {}
+                // True, unless it is null.
+                (true, Comparison::LessOrEqual | Comparison::GreaterOrEqual) => with_itself.push(left),
                 // No rows: the engine finds that out.
                 (true, _) => return None,
             }
         }
         let is_compared = |node: usize| {
-            nodes.iter().filter(|other| **other == node).count() > 1
+            with_itself.contains(&node)
+                || nodes.iter().filter(|other| **other == node).count() > 1
                 || comparisons.iter().any(|(left, _, right)| *left == node || *right == node)
         };
         let required = nodes.iter().enumerate();

@@ -171,7 +171,9 @@ pub fn wrong_ids(
         read(Asked::Ids, &mut |_, ids| {
             rows.clear();
             match &lookup {
-                Lookup::Memory(keys) => drop(keys.translate(ids, &mut rows)?),
+                Lookup::Memory(keys) => {
+                    keys.translate(ids, &mut rows)?;
+                }
                 Lookup::Spilled(_) => {
                     let all = start..start + ids.len() as u64;
                     rows.extend(all.map(|row| known.get(&row).copied().unwrap_or(row)));

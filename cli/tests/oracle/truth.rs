@@ -1,6 +1,6 @@
 //! The graph according to the lines of `dump`, and naive answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -8,6 +8,8 @@ use serde_json::Value;
 pub struct Truth {
     pub nodes: Vec<Node>,
     pub edges: Vec<Edge>,
+    /// The types and keys of the nodes that values name as their owners.
+    pub owners: Vec<(String, Value)>,
     /// All lines, sorted: the graph as a multiset of elements.
     pub lines: Vec<String>,
 }
@@ -40,7 +42,7 @@ impl Truth {
     /// # Errors
     /// Returns an error for a line that is not JSON or lacks fields of `docs/cli-json.md`.
     pub fn parse(dump: &str) -> Result<Truth, String> {
-        let mut truth = Truth { nodes: Vec::new(), edges: Vec::new(), lines: Vec::new() };
+        let mut truth = Truth { nodes: Vec::new(), edges: Vec::new(), owners: Vec::new(), lines: Vec::new() };
         let mut rows: BTreeMap<String, usize> = BTreeMap::new();
         for line in dump.lines() {
             let value: Value = serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;
@@ -64,11 +66,23 @@ impl Truth {
                     bag: value["bag"].clone(),
                     line: line.to_owned(),
                 });
+            } else if let (true, Some(ty)) = (value["of"][0] == "node", value["of"][1].as_str()) {
+                truth.owners.push((ty.to_owned(), value["key"].clone()));
             }
             truth.lines.push(line.to_owned());
         }
         truth.lines.sort_unstable();
         Ok(truth)
+    }
+
+    /// Returns the number of nodes of a type: those with a line, and those that only edges or values name.
+    pub fn count_of(&self, ty: &str) -> usize {
+        let own: Vec<&Node> = self.nodes.iter().filter(|node| node.ty == ty).collect();
+        let known: BTreeSet<String> = own.iter().map(|node| Truth::end_of(node).to_string()).collect();
+        let ends = self.edges.iter().flat_map(|edge| edge.types.iter().zip(&edge.ends));
+        let named = ends.chain(self.owners.iter().map(|(ty, key)| (ty, key))).filter(|(of, _)| *of == ty);
+        let named: BTreeSet<String> = named.map(|(_, key)| key.to_string()).collect();
+        own.len() + named.difference(&known).count()
     }
 
     /// Returns the identity of a node in the ends of edges.

@@ -10,7 +10,8 @@ use crate::quads::{self, Pattern, Quad};
 
 /// Matches random patterns, alone and joined.
 pub fn all(case: &mut Case, path: &str) {
-    let is_native = path.ends_with(".lake") || path.ends_with(".nq");
+    // Stores and texts are searched as they are, whatever their sidecar makes of them.
+    let is_native = [".lake", ".nq", ".ttl"].iter().any(|ending| path.ends_with(ending));
     let done = case.run(&["match", path, "? ? ?", "--nquads"]);
     let mut lines: Vec<String> = done.out.lines().map(str::to_owned).collect();
     lines.sort_unstable();

@@ -35,6 +35,9 @@ pub(super) enum GraphFile {
     Drawing(Language),
 }
 
+/// Whether a location holds a graph of a syntax.
+type Detect = fn(&Location) -> Result<bool>;
+
 /// What distinguishes these formats.
 struct Facts {
     id: &'static str,
@@ -45,7 +48,7 @@ struct Facts {
     /// Endings of file names: first the one of new files.
     endings: &'static [&'static str],
     /// How it is read, if it is, and whether a location holds it.
-    read: Option<(&'static dyn Syntax, fn(&Location) -> Result<bool>)>,
+    read: Option<(&'static dyn Syntax, Detect)>,
     allowed: Allowed,
     /// How it is written; the flag tells whether keys of nodes are text.
     form: fn(bool) -> Box<dyn Form>,

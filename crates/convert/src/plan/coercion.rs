@@ -38,7 +38,7 @@ impl Plan {
         // Other steps have a line for each type.
         let alone = self.mapping.steps.is_empty() && self.to.has_types();
         let (mut names, mut types, mut keys) = (0, 0, 0);
-        let (mut changes, mut changed_keys): (Vec<(String, String)>, Vec<(String, String)>) = Default::default();
+        let (mut changes, mut changed_keys) = (Vec::new(), Vec::new());
         let mut of_type = |own: &str, given: &str, shown: String| {
             names += usize::from(own != given);
             match own == given {

@@ -91,7 +91,6 @@ fn share(bits: u64) -> f32 {
     let large = bits >> 63;
     // The lowest bit stays, so that the half is rounded as the whole would be.
     let halved = (bits >> large | bits & large).cast_signed();
-    #[expect(clippy::cast_possible_truncation, reason = "one bit")]
     let exponent = 63 + large as u32;
     halved as f32 * f32::from_bits(exponent << 23)
 }

@@ -35,6 +35,7 @@ mod merged;
 mod mixed;
 mod names;
 mod narrowed;
+mod narrowing;
 mod parameters;
 mod parts;
 mod planning;

@@ -13,6 +13,8 @@ pub(super) const CELLS: usize = 50_000_000;
 pub(super) enum Cell {
     Bool(bool),
     Number(f64),
+    /// An integer that only its digits in the file are: see [`number`].
+    Whole(i64),
     Text(String),
     /// `2020-01-31`.
     Date(String),
@@ -22,7 +24,21 @@ pub(super) enum Cell {
     Span(String),
     /// An error: `#N/A`.
     Wrong(String),
+    /// A formula without its value: other tools than spreadsheets write them so.
+    Unknown,
 }
+
+/// A number as it is written. Digits alone are an integer also from 2^53 on: a spreadsheet would round it, but other tools write keys so.
+pub(super) fn number(text: &str) -> Option<Cell> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite())?;
+    match text.parse::<i64>() {
+        Ok(whole) if number.abs() >= INEXACT => Some(Cell::Whole(whole)),
+        _ => Some(Cell::Number(number)),
+    }
+}
+
+/// The smallest float beside which integers are left out: 2^53.
+const INEXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A sheet: its cells with rows and columns, counted from 0, in the order of rows and of columns.
 #[derive(Debug, Default)]
@@ -41,6 +57,8 @@ struct Kinds {
     float: bool,
     date: bool,
     moment: bool,
+    /// The most digits of a fraction of a second.
+    digits: usize,
     text: bool,
 }
 
@@ -49,10 +67,14 @@ impl Kinds {
         match cell {
             Cell::Bool(_) => self.bool = true,
             Cell::Number(number) if is_integer(*number) => self.integer = true,
+            Cell::Whole(_) => self.integer = true,
             Cell::Number(_) => self.float = true,
             Cell::Date(_) => self.date = true,
-            Cell::Moment(_) => self.moment = true,
-            Cell::Text(_) | Cell::Span(_) | Cell::Wrong(_) => self.text = true,
+            Cell::Moment(text) => {
+                let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction.trim_end_matches('0'));
+                (self.moment, self.digits) = (true, self.digits.max(fraction.len()));
+            }
+            Cell::Text(_) | Cell::Span(_) | Cell::Wrong(_) | Cell::Unknown => self.text = true,
         }
     }
 
@@ -62,7 +84,14 @@ impl Kinds {
             (true, false, false, false) => DataType::Boolean,
             (false, true, false, false) if self.float => DataType::Float64,
             (false, true, false, false) => DataType::Int64,
-            (false, false, true, false) if self.moment => DataType::Timestamp(TimeUnit::Millisecond, None),
+            (false, false, true, false) if self.moment => {
+                let unit = match self.digits {
+                    0..=3 => TimeUnit::Millisecond,
+                    4..=6 => TimeUnit::Microsecond,
+                    _ => TimeUnit::Nanosecond,
+                };
+                DataType::Timestamp(unit, None)
+            }
             (false, false, true, false) => DataType::Date32,
             _ => DataType::Utf8,
         }
@@ -71,7 +100,7 @@ impl Kinds {
 
 /// Whether a number is an integer that every spreadsheet shows exactly: all numbers there are floats.
 fn is_integer(number: f64) -> bool {
-    number.trunc() == number && number.abs() < 9_007_199_254_740_992.0 && !(number == 0.0 && number.is_sign_negative())
+    number.trunc() == number && number.abs() < INEXACT && !(number == 0.0 && number.is_sign_negative())
 }
 
 impl Sheet {
@@ -142,6 +171,14 @@ impl Sheet {
                 Ok(_) if matches!(cell, Cell::Wrong(_)) => {
                     return wrong(*row, *column, format!("the cell has the error {}", shown(cell)));
                 }
+                Ok(_) if *cell == Cell::Unknown => {
+                    return wrong(
+                        *row,
+                        *column,
+                        "the cell has a formula, and the file does not have its value".to_owned(),
+                    )
+                    .map_err(|error| error.hint("open the workbook in a spreadsheet, and save it"));
+                }
                 Ok(place) => columns[place].2.see(cell),
             }
         }
@@ -186,6 +223,8 @@ fn shown(cell: &Cell) -> String {
         Cell::Bool(false) => "false".to_owned(),
         Cell::Number(number) if is_integer(*number) => format!("{number:.0}"),
         Cell::Number(number) => format!("{number:?}"),
+        Cell::Whole(number) => number.to_string(),
+        Cell::Unknown => String::new(),
         Cell::Text(text) | Cell::Date(text) | Cell::Moment(text) | Cell::Span(text) | Cell::Wrong(text) => text.clone(),
     }
 }
@@ -266,12 +305,42 @@ mod tests {
     }
 
     #[test]
+    fn digits_and_fractions_are_kept_as_they_are_written() {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        let moment = |text: &str| Cell::Moment(text.to_owned());
+        for (written, cell) in [
+            ("9007199254740993", Cell::Whole(9_007_199_254_740_993)),
+            ("-9223372036854775808", Cell::Whole(i64::MIN)),
+            ("9007199254740991", Cell::Number(9_007_199_254_740_991.0)),
+            ("9223372036854775808", Cell::Number(9_223_372_036_854_775_808.0)),
+            ("1e16", Cell::Number(1e16)),
+            ("-0", Cell::Number(-0.0)),
+        ] {
+            assert_eq!(number(written), Some(cell), "{written}");
+        }
+        assert_eq!((number("1e999"), number("x")), (None, None));
+        let own = sheet(&[
+            (0, 0, text("id")),
+            (0, 1, text("at")),
+            (1, 0, Cell::Whole(9_007_199_254_740_993)),
+            (1, 1, moment("2020-01-01 12:30:00.1234560")),
+            (2, 0, Cell::Number(7.0)),
+            (2, 1, moment("2020-01-01 12:30:00")),
+        ]);
+        let (csv, columns) = own.as_csv().unwrap();
+        assert_eq!(csv, "id,at\n9007199254740993,2020-01-01 12:30:00.1234560\n7,2020-01-01 12:30:00\n");
+        let types: Vec<DataType> = columns.into_iter().map(|(_, ty)| ty).collect();
+        assert_eq!(types, [DataType::Int64, DataType::Timestamp(TimeUnit::Microsecond, None)]);
+    }
+
+    #[test]
     fn what_is_no_table_is_refused_with_the_cell() {
         let text = |text: &str| Cell::Text(text.to_owned());
         for (cells, place) in [
             (vec![(0, 0, text("a")), (1, 1, text("x"))], "B2"),
             (vec![(0, 0, text("a")), (0, 1, text("a"))], "B1"),
             (vec![(0, 0, text("a")), (3, 0, Cell::Wrong("#N/A".to_owned()))], "A4"),
+            (vec![(0, 0, text("a")), (1, 0, Cell::Unknown)], "A2"),
         ] {
             let error = sheet(&cells).as_csv().unwrap_err();
             assert_eq!(error.place().field.as_deref(), Some(place), "{error:?}");

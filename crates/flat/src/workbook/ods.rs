@@ -5,7 +5,7 @@ use isomorph_storage::Blob;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
-use super::cells::{Cell, Sheet};
+use super::cells::{Cell, Sheet, number};
 use super::xlsx::of_iso;
 use super::xml::{Part, attribute, push_text};
 use super::{allowance, broken, too_much};
@@ -235,11 +235,64 @@ fn value(said: Said, text: String) -> Result<Option<Cell>> {
         ("boolean", Some("true")) => Cell::Bool(true),
         ("boolean", Some("false")) => Cell::Bool(false),
         ("date", Some(value)) => of_iso(value),
-        ("time", Some(value)) => Cell::Span(value.to_owned()),
-        ("float" | "currency" | "percentage", Some(value)) => match value.parse::<f64>() {
-            Ok(number) if number.is_finite() => Cell::Number(number),
-            _ => return odd(value),
+        ("time", Some(value)) => Cell::Span(time(value).unwrap_or_else(|| value.to_owned())),
+        ("float" | "currency" | "percentage", Some(value)) => match number(value) {
+            Some(number) => number,
+            None => return odd(value),
         },
         (_, Some(value)) => return odd(value),
     }))
+}
+
+/// A span as it is read of other workbooks: less than a day is a time of day. None, if it is not one of hours, minutes and seconds, or finer than
+/// a millisecond.
+fn time(value: &str) -> Option<String> {
+    let mut rest = value.strip_prefix("PT")?;
+    let mut milliseconds = 0u64;
+    for (unit, factor) in [('H', 3_600_000), ('M', 60_000)] {
+        if let Some((digits, others)) = rest.split_once(unit) {
+            let count: u64 = digits.parse().ok()?;
+            milliseconds = milliseconds.checked_add(count.checked_mul(factor)?)?;
+            rest = others;
+        }
+    }
+    if let Some(seconds) = rest.strip_suffix('S') {
+        let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let thousandths: u64 = format!("{fraction:0<3}").parse().ok().filter(|_| fraction.len() <= 3)?;
+        let whole: u64 = whole.parse().ok()?;
+        milliseconds = milliseconds.checked_add(whole.checked_mul(1000)?)?.checked_add(thousandths)?;
+        rest = "";
+    }
+    if !rest.is_empty() {
+        return None;
+    }
+    let (seconds, part) = (milliseconds / 1000, milliseconds % 1000);
+    let fraction = if part == 0 { String::new() } else { format!(".{part:03}") };
+    Some(match seconds {
+        0..86_400 => format!("{:02}:{:02}:{:02}{fraction}", seconds / 3600, seconds / 60 % 60, seconds % 60),
+        _ => format!("PT{seconds}{}S", fraction.trim_end_matches('0')),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_those_of_other_workbooks() {
+        for (written, read) in [
+            ("PT12H30M00S", Some("12:30:00")),
+            ("PT00H00M01.500S", Some("00:00:01.500")),
+            ("PT30H00M00S", Some("PT108000S")),
+            ("PT24H00M00.250S", Some("PT86400.25S")),
+            ("PT45S", Some("00:00:45")),
+            ("PT12H30M00.1234S", None),
+            ("-PT1H", None),
+            ("P1D", None),
+            ("PT12H30", None),
+        ] {
+            assert_eq!(time(written).as_deref(), read, "{written}");
+        }
+    }
 }

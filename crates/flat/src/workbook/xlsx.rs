@@ -8,7 +8,7 @@ use isomorph_storage::Blob;
 use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Archive;
-use super::cells::{Cell, Sheet};
+use super::cells::{Cell, Sheet, number};
 use super::xml::{Part, attribute, push_text};
 use super::{allowance, broken, too_much};
 use crate::find::MAPPING;
@@ -273,14 +273,16 @@ impl Book {
     fn cell(&self, tag: &BytesStart<'_>, part: &mut Part) -> Result<Option<Cell>> {
         let kind = attribute(tag, b"t")?.unwrap_or_default();
         let style = attribute(tag, b"s")?.and_then(|text| text.parse::<usize>().ok());
-        let (mut value, mut inline, mut inside) = (None, None, false);
+        let (mut value, mut inline, mut inside, mut is_formula) = (None, None, false, false);
         loop {
             match part.next()? {
                 Event::Start(tag) => match tag.local_name().as_ref() {
                     b"v" => (value, inside) = (Some(String::new()), true),
                     b"is" => inline = Some(rich_text(part, b"is")?),
+                    b"f" => is_formula = true,
                     _ => {}
                 },
+                Event::Empty(tag) => is_formula |= tag.local_name().as_ref() == b"f",
                 Event::End(tag) => match tag.local_name().as_ref() {
                     b"v" => inside = false,
                     b"c" => break,
@@ -294,7 +296,7 @@ impl Book {
                 }
             }
         }
-        let Some(value) = value else { return Ok(inline.map(Cell::Text)) };
+        let Some(value) = value else { return Ok(inline.map(Cell::Text).or(is_formula.then_some(Cell::Unknown))) };
         let odd = || broken(format!("{value:?} is no value of a cell of the type {kind:?}"));
         Ok(Some(match kind.as_str() {
             "s" => {
@@ -312,13 +314,13 @@ impl Book {
             "d" => of_iso(&value),
             "" | "n" => {
                 if value.is_empty() {
-                    return Ok(None);
+                    return Ok(is_formula.then_some(Cell::Unknown));
                 }
-                let number = value.trim().parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(odd)?;
-                match style.and_then(|style| self.styles.get(style)) {
-                    Some(Shown::Date) => self.of_days(number),
-                    Some(Shown::Span) => Cell::Span(span(number)),
-                    Some(Shown::Number) | None => Cell::Number(number),
+                let own = number(value.trim()).ok_or_else(odd)?;
+                match (style.and_then(|style| self.styles.get(style)), own) {
+                    (Some(Shown::Date), Cell::Number(days)) => self.of_days(days),
+                    (Some(Shown::Span), Cell::Number(days)) => Cell::Span(span(days)),
+                    (_, own) => own,
                 }
             }
             _ => return Err(odd()),

@@ -35,6 +35,7 @@ mod merged;
 mod mixed;
 mod names;
 mod narrowed;
+mod own_names;
 mod parameters;
 mod parts;
 mod planning;

@@ -33,6 +33,7 @@ use crate::graph_table;
 use crate::joined::Searches;
 use crate::labels::Labels;
 use crate::merged::merge;
+use crate::own_names;
 use crate::parameters::Parameters;
 use crate::parts::Divided;
 use crate::prepared::prepared;
@@ -183,6 +184,7 @@ impl Planning {
             .with_runtime_env(runtime)
             .with_default_features()
             .with_type_planner(Arc::new(Types));
+        *builder.optimizer() = Some(own_names::optimizer());
         if self.elsewhere.is_none() && !self.sorts_joins {
             builder = builder.with_optimizer_rule(Arc::new(Searches::new(&self.resources)));
         }

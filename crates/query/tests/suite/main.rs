@@ -11,6 +11,7 @@ mod intervals;
 mod joins;
 mod memberships;
 mod named;
+mod own_names;
 mod random;
 mod refused;
 mod rows;

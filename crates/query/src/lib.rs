@@ -36,6 +36,7 @@ mod mixed;
 mod names;
 mod narrowed;
 mod narrowing;
+mod own_names;
 mod parameters;
 mod parts;
 mod planning;

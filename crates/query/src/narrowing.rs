@@ -60,7 +60,8 @@ fn misreads(node: &Arc<dyn ExecutionPlan>) -> bool {
     node.children().into_iter().any(|child| {
         let schema = child.schema();
         let mut names = HashSet::new();
-        let differs = is_union && schema.fields().iter().zip(own.fields()).any(|(below, own)| below.name() != own.name());
+        let differs =
+            is_union && schema.fields().iter().zip(own.fields()).any(|(below, own)| below.name() != own.name());
         differs || !schema.fields().iter().all(|field| names.insert(field.name().as_str()))
     })
 }
@@ -96,10 +97,7 @@ impl ExecutionPlan for BarrierExec {
         vec![&self.0]
     }
 
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(children.into_iter().next().map_or(self as _, |child| Arc::new(BarrierExec(child)) as _))
     }
 

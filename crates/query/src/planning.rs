@@ -34,6 +34,7 @@ use crate::joined::Searches;
 use crate::labels::Labels;
 use crate::merged::merge;
 use crate::narrowing;
+use crate::own_names;
 use crate::parameters::Parameters;
 use crate::parts::Divided;
 use crate::prepared::prepared;
@@ -187,6 +188,7 @@ impl Planning {
         if self.elsewhere.is_none() {
             builder = builder.with_physical_optimizer_rules(narrowing::rules());
         }
+        *builder.optimizer() = Some(own_names::optimizer());
         if self.elsewhere.is_none() && !self.sorts_joins {
             builder = builder.with_optimizer_rule(Arc::new(Searches::new(&self.resources)));
         }

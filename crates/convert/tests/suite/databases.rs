@@ -164,7 +164,8 @@ fn ends_that_are_no_nodes_are_an_error() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("bad.json");
     std::fs::write(&place, APOC.replace(r#""end":{"id":"2""#, r#""end":{"id":"7""#)).unwrap();
-    let error = write(&open(&place), Format::GRAPHAR, &home.path().join("out"), false).unwrap_err();
+    let error = opened(&place).err().unwrap();
+    assert_eq!(error.broken_rule().map(|rule| rule.id), Some("NEO4J-END"), "{error:?}");
     assert!(error.to_string().contains('7'), "{error:?}");
 }
 

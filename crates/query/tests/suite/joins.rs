@@ -140,17 +140,17 @@ fn random_joins_have_the_answers_of_tables_in_memory() {
 #[test]
 fn triangles_of_a_graph_are_searched() {
     let engine = engine_of(&social());
-    let triangle = "from knows a join knows b on a._target = b._source join knows c on b._target = c._source and
-        c._target = a._source";
+    let triangle = "from knows a join knows b on a._target = b._source join knows c on b._target = c._target and
+        c._source = a._source";
     let context = in_memory(&engine, &["knows"]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     for text in [
         format!("select count(*) {triangle}"),
-        format!("select count(*) {triangle} where a._source < b._source and b._source < c._source"),
+        format!("select count(*) {triangle} where a._source < b._source and b._source < c._target"),
         format!("select a._source, count(*) {triangle} group by a._source"),
-        format!("select a._source as x, b._source as y, c._source as z {triangle} where a._source <> b._target"),
-        "select count(*) from knows a, knows b, knows c where a._target = b._source and b._target = c._source and
-            c._target = a._source"
+        format!("select a._source as x, b._source as y, c._target as z {triangle} where a._source <> b._target"),
+        "select count(*) from knows a, knows b, knows c where a._target = b._source and b._target = c._target and
+            c._source = a._source"
             .to_owned(),
         // Undirected edges are joined as they are stored, as SQL has it.
         "select count(*) from knows a join knows b on a._source = b._source and a._target < b._target".to_owned(),

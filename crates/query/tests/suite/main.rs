@@ -11,6 +11,8 @@ mod intervals;
 mod joins;
 mod memberships;
 mod named;
+mod narrowing;
+mod own_names;
 mod random;
 mod refused;
 mod rows;

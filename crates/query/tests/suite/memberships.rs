@@ -49,6 +49,29 @@ fn a_null_may_be_anything_of_constants_and_of_rows_that_depend_on_the_outer_one(
 }
 
 #[test]
+fn a_row_that_may_be_in_a_subquery_is_not_beside_or_and_the_outer_row() {
+    let engine = engine_of(&social());
+    let outer = "(values (1,2),(2,null),(null,3),(3,1)) r(a,b)";
+    let inner = "(values (2,1),(3,3),(1,1)) s(a,b)";
+    // All rows of `s` may be the second one.
+    let nulls = "(values (null,1),(null,null)) n(a,b)";
+    let unknown = format!("(s.a, s.a) not in (select n.a, n.b from {nulls})");
+    let of = |condition: &str| format!("select b, a from {outer} where {condition} order by b, a");
+    all(
+        &engine,
+        &[
+            (&of(&format!("3 in (select s.a from {inner} where {unknown} or s.b in (r.b, null))")), &["3|null"]),
+            (&of(&format!("exists (select 1 from {inner} where {unknown} or s.b = r.b)")), &["1|3", "3|null"]),
+            (&of(&format!("not exists (select 1 from {inner} where {unknown} or s.b = r.b)")), &["2|1", "null|2"]),
+            (
+                &of(&format!("exists (select 1 from {inner} where {unknown} or s.b = r.b) or r.a = 1")),
+                &["1|3", "2|1", "3|null"],
+            ),
+        ],
+    );
+}
+
+#[test]
 fn zeros_and_types_of_both_sides_agree() {
     let engine = engine_of(&social());
     let left = "(values (cast(0.0 as double)),(cast(-0.0 as double)),(1.5)) l(x)";

@@ -41,7 +41,8 @@ TRUE,,,,-inf,3.4028235e38,,,,,\"a\rb\r\n \",,
 
 #[test]
 fn what_spreadsheets_round_comes_back() {
-    let (home, source) = awkward();
+    let (_tables, source) = awkward();
+    let home = tempfile::tempdir().unwrap();
     let book = home.path().join("book.xlsx");
     write(&source, Format::XLSX, &book);
     // The workbook alone says it: a mapping is in one of its sheets.
@@ -71,8 +72,9 @@ CREATE EXTERNAL TABLE c STORED AS CSV LOCATION 'a.csv';
 CREATE EXTERNAL TABLE d STORED AS CSV LOCATION 'a.csv';
 CREATE PROPERTY GRAPH g VERTEX TABLES (a KEY (id) LABEL \"[x]:*?/\\\", b KEY (id) LABEL History, c KEY (id) LABEL \"graph.pgq\", d KEY (id) LABEL \"a type with a name of more than thirty-one characters\");
 ";
-    let home = directory(&[("graph.pgq", mapping), ("a.csv", "id\n1\n")]);
-    let source = open(home.path());
+    let tables = directory(&[("graph.pgq", mapping), ("a.csv", "id\n1\n")]);
+    let source = open(tables.path());
+    let home = tempfile::tempdir().unwrap();
     let book = home.path().join("book.xlsx");
     write(&source, Format::XLSX, &book);
     let written = open(&book);
@@ -156,7 +158,7 @@ fn a_mapping_of_a_workbook_is_checked_as_a_file() {
     // An empty text is a text, and an empty cell is none.
     let all = lines(&open(&path));
     assert_eq!(all[0]["properties"], json!({"name": ""}));
-    assert_eq!(all[1]["properties"], json!({}));
+    assert_eq!(all[1].get("properties"), None);
     std::fs::write(&path, book(&mapping.replace("'#people'", "'#persons'"))).unwrap();
     let error = opened(&path).err().unwrap();
     assert_eq!(error.broken_rule().map(|rule| rule.id), Some("FLAT-MAPPING"), "{error:?}");

@@ -90,7 +90,8 @@ fn json_lines_without_a_line_are_a_table_without_rows() {
         lines(&graph).len(),
         lines(&open(directory(&[("nodes.csv", "id,n\n1,a\n2,\n"), ("edges.csv", "source,target\n")]).path())).len()
     );
-    write(&graph, Format::GRAPHAR, &home.path().join("out"), false).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    write(&graph, Format::GRAPHAR, &out.path().join("out"), false).unwrap();
     // Nodes without which edges end in nothing are not supplied.
     let home = directory(&[("nodes.jsonl", "\n"), ("edges.jsonl", "{\"source\":1,\"target\":2}\n")]);
     let error = opened(home.path()).and_then(|opened| digests(&opened)).unwrap_err();
@@ -124,8 +125,9 @@ fn arrow_columns_of_nulls_are_text_and_structs_stay() {
         "node(id Int): nothing string, place struct<x: string, nothing: string>"
     );
     let all: Vec<_> = lines(&graph).iter().filter_map(|line| line.get("properties").cloned()).collect();
-    assert_eq!(all[0], json!({ "place": { "x": "a", "nothing": null } }), "{all:?}");
+    assert_eq!(all[0], json!({ "place": { "x": "a" } }), "{all:?}");
+    let out = tempfile::tempdir().unwrap();
     for to in [Format::GRAPHAR, Format::GRAPHML, Format::PARQUET, Format::ARROW, Format::CSV] {
-        write(&graph, to, &home.path().join(to.id()), false).unwrap();
+        write(&graph, to, &out.path().join(to.id()), false).unwrap();
     }
 }

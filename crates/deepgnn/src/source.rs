@@ -91,9 +91,34 @@ fn begins_with_node(blob: &Blob) -> Result<bool> {
     Ok(is_node(&blob.read(0..blob.size().min(LOOK))?))
 }
 
-/// Returns whether a text begins with a node. A graph without nodes is an empty text.
+/// Returns whether a text begins with a node: an object with the member `node_id` of its own. A graph without nodes is an empty text.
 fn is_node(begin: &[u8]) -> bool {
-    begin.trim_ascii().is_empty() || memchr::memmem::find(begin, b"\"node_id\"").is_some()
+    let Some(first) = begin.trim_ascii_start().first() else { return true };
+    // Records in a list are read, too.
+    let own = if *first == b'[' { 2 } else { 1 };
+    let (mut level, mut rest) = (0u32, begin);
+    while let Some((byte, others)) = rest.split_first() {
+        rest = others;
+        match byte {
+            b'{' | b'[' => level += 1,
+            b'}' | b']' => level = level.saturating_sub(1),
+            b'"' => {
+                let mut escaped = false;
+                let end = rest.iter().position(|byte| {
+                    let ends = *byte == b'"' && !escaped;
+                    escaped = *byte == b'\\' && !escaped;
+                    ends
+                });
+                let Some((text, others)) = end.and_then(|end| rest.split_at_checked(end)) else { return false };
+                if level == own && text == b"node_id" {
+                    return true;
+                }
+                rest = others.get(1..).unwrap_or_default();
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Returns whether all files among these called `.json` begin with a node.

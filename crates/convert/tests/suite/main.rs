@@ -25,6 +25,7 @@ mod large_integers;
 mod limits;
 mod matching;
 mod merged_nodes;
+mod narrow_keys;
 mod neighbors;
 mod nock_columns;
 mod rdf_1_1;

@@ -262,6 +262,10 @@ fn names(prefix: &str, keys: Option<&ArrayRef>, start: u64, rows: usize) -> Resu
         DataType::Int64 => numbered(prefix, keys.as_primitive::<Int64Type>().values().iter()),
         DataType::Int32 => numbered(prefix, keys.as_primitive::<Int32Type>().values().iter()),
         DataType::UInt64 => numbered(prefix, keys.as_primitive::<UInt64Type>().values().iter()),
+        other if other.is_integer() => {
+            let wide = arrow_cast::cast(keys, &DataType::Int64).map_err(|error| Error::malformed(error.to_string()))?;
+            numbered(prefix, wide.as_primitive::<Int64Type>().values().iter())
+        }
         other => return Err(Error::unsupported(format!("keys of type {other} are not supported"))),
     })
 }

@@ -70,8 +70,8 @@ proptest! {
 
 #[test]
 fn ids_after_ends_and_ids_of_two_kinds_are_in_doubt() {
-    let budget = Budget::new(64 << 20);
-    let options = LookupOptions::new(&budget, &Scratch::new(None).unwrap());
+    let budget = Budget::new(128 << 20);
+    let options = LookupOptions::new(&budget, &Scratch::new(None).unwrap()).memory(64 << 20);
     let pass = |each: fn(&mut IdsInOrder)| {
         let mut pass = IdsInOrder::new(options.clone());
         each(&mut pass);

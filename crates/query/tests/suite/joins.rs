@@ -116,7 +116,7 @@ fn in_memory(engine: &Engine, names: &[&str]) -> SessionContext {
 fn random_joins_have_the_answers_of_tables_in_memory() {
     let number =
         |name: &str, otherwise: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise);
-    let (questions, seed) = (number("ISOMORPH_QUESTIONS", 300), number("ISOMORPH_SEED", 3));
+    let (questions, seed) = (number("ISOMORPH_QUESTIONS", 120), number("ISOMORPH_SEED", 3));
     let mut dice = Dice(seed);
     let home = tempfile::tempdir().unwrap();
     let engine = files(home.path(), &mut dice);

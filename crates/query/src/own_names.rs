@@ -11,7 +11,7 @@ use datafusion::common::alias::AliasGenerator;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Expr, Filter, LogicalPlan, LogicalPlanBuilder, Subquery};
+use datafusion::logical_expr::{Expr, Filter, Limit, LogicalPlan, LogicalPlanBuilder, Subquery};
 use datafusion::optimizer::decorrelate_predicate_subquery::DecorrelatePredicateSubquery;
 use datafusion::optimizer::{ApplyOrder, Optimizer, OptimizerConfig, OptimizerRule};
 
@@ -101,6 +101,14 @@ fn mistaken(plan: &LogicalPlan) -> Result<HashSet<Column>> {
     let mut named: HashSet<Column> = HashSet::new();
     // What is selected is a column, or `None` for an expression.
     let mut selected: Vec<(String, Option<Column>)> = Vec::new();
+    // Without a selection, the columns of all tables are there.
+    let mut top = plan;
+    while let LogicalPlan::Filter(Filter { input, .. }) | LogicalPlan::Limit(Limit { input, .. }) = top {
+        top = input;
+    }
+    if !matches!(top, LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_)) {
+        selected.extend(top.schema().columns().into_iter().map(|one| (one.name.clone(), Some(one))));
+    }
     let mut origins: HashMap<Column, Column> = HashMap::new();
     plan.apply(|node| {
         // What does not depend on the outer row stays as it is.

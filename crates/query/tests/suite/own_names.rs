@@ -30,6 +30,21 @@ fn columns_of_two_tables_are_two() {
     );
 }
 
+/// What is not selected is there, too, where a comparison is a condition of the subquery.
+#[test]
+fn columns_that_are_not_selected_are_not_compared() {
+    let engine = engine_of(&social());
+    all(
+        &engine,
+        &[
+            (&of(&format!("r.b not in (select s.a from {S}, {N} where n.b < r.b)")), &["2", "4"]),
+            (&of(&format!("r.b not in (select s.a from {S}, {N} where s.b < r.a)")), &["1", "3"]),
+            (&of(&format!("r.b not in (select s.a from {S}, {N} where n.b < r.b and s.a = r.b)")), &["2", "4"]),
+            (&of(&format!("(r.b not in (select n.a from {S}, {N} where s.b < r.b) or r.k = 3)")), &["2", "3", "4"]),
+        ],
+    );
+}
+
 #[test]
 fn one_value_and_a_lateral_table_compare_two_columns() {
     let engine = engine_of(&social());

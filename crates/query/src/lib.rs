@@ -27,6 +27,7 @@ mod joined;
 mod labels;
 mod large_joins;
 mod limits;
+mod lists;
 mod look_up;
 mod matched;
 mod means;

@@ -8,6 +8,7 @@
 //! | decimals beside floats | the float is a decimal of 15 digits after the point | the decimal is a float |
 //! | `date_trunc` of a date, or of a time without a zone | nanoseconds, which have no years before 1678 | microseconds, or the unit of the time |
 //! | `(a, b) in (select x, y …)`, where the subquery depends on the outer row | loses what the inner table is called | see `correlated` |
+//! | `x in (…)` with columns or null | mixes up two lists about one value | see `lists` |
 //! | windows in the order of intervals | refuses them | the order of their lengths |
 //! | a date and an interval with hours, minutes or seconds, or one that is calculated | a date, without the part of the day | a time |
 
@@ -31,6 +32,7 @@ use crate::correlated::{check_levels, compared_rows};
 use crate::doubles::nearest;
 use crate::functions::{begin, length};
 use crate::intervals::has_several_fields;
+use crate::lists::lists;
 use crate::mixed::mixed;
 
 /// The most digits of an integer that always has 64 bits.
@@ -49,6 +51,7 @@ pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
         let plan = counted(plan)?;
         let plan = numerals(plan)?;
         let plan = mixed(plan)?;
+        let plan = lists(plan)?;
         plan.recompute_schema().map(Transformed::yes)
     });
     Ok(plan?.data)

@@ -410,3 +410,24 @@ fn joins_that_do_not_fit_into_memory_sort_both_sides() {
     let question = format!("select count(*), sum(x.v + y.v) {joined}");
     assert_eq!(rows(&engine, &question).unwrap(), ["600000|2520004200000"]);
 }
+
+/// Two lists about one value are two, whatever their items are.
+#[test]
+fn lists_of_columns_and_nulls_are_what_they_say() {
+    let engine = engine_of(&social());
+    for (condition, expected) in [
+        ("a in (b, 7) and a not in (3, 8)", "3"),
+        ("a in (b, 7, 9, 10) and a not in (3, 8, 11, 12)", "3"),
+        ("a in (b, null) and a not in (3, null)", ""),
+        ("a in (2, 7) and a not in (3, null)", ""),
+        ("(a in (2, null) and a not in (3, null)) is null", "1 3"),
+        ("(a in (b, null) and a not in (3, null)) is not false", "1 3"),
+        ("a in (1, null, 3) and a in (b, 2)", "2 3"),
+        ("a not in (b, 9) or a in (b, 1)", "1 2 3"),
+        ("not (a in (b, 1) and a in (3, 1))", "1"),
+        ("case when a in (b, null) then 1 else 2 end = 1", "2 3"),
+    ] {
+        let question = format!("select k from (values (1,2,3),(2,3,3),(3,1,1)) s(k,a,b) where {condition} order by k");
+        assert_eq!(rows(&engine, &question).unwrap().join(" "), expected, "{condition}");
+    }
+}

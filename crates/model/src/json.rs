@@ -85,30 +85,6 @@ pub fn value(raw: &str) -> Result<Value<'_>> {
     Ok(value)
 }
 
-/// Returns an array or an object without what is not significant in it: white space between its parts, and escapes that are not necessary.
-///
-/// # Errors
-/// Returns an error if a string in it cannot be decoded.
-pub fn compact(raw: &str) -> Result<Cow<'_, str>> {
-    if !raw.bytes().any(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\\')) {
-        return Ok(Cow::Borrowed(raw));
-    }
-    let (mut out, mut rest) = (String::with_capacity(raw.len()), raw);
-    while let Some(at) = rest.find(['"', ' ', '\t', '\n', '\r']) {
-        let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        out.push_str(before);
-        let mut length = 1;
-        if from.starts_with('"') {
-            let mut scanner = Scanner::new(from);
-            push_string(&mut out, &scanner.string()?.text()?);
-            length = scanner.at();
-        }
-        rest = from.get(length..).unwrap_or_default();
-    }
-    out.push_str(rest);
-    Ok(Cow::Owned(out))
-}
-
 /// Classifies a scalar from the scanner.
 pub(crate) fn scalar(raw: &str) -> Value<'_> {
     match raw {
@@ -203,20 +179,6 @@ mod tests {
             Ok(())
         })?;
         Ok(all)
-    }
-
-    #[test]
-    fn compact_texts_have_no_spaces_and_no_needless_escapes() {
-        for (raw, expected) in [
-            ("[1,2]", "[1,2]"),
-            ("[1, 2]", "[1,2]"),
-            ("{ \"a b\" :\n[ 1.50 , \"\\u00e9 \\\" \\u0007\" ]\t}", "{\"a b\":[1.50,\"é \\\" \\u0007\"]}"),
-            ("[\"\\ud83d\\ude00\", null ]", "[\"😀\",null]"),
-            ("[ ]", "[]"),
-        ] {
-            assert_eq!(compact(raw).unwrap(), expected, "{raw}");
-        }
-        assert!(compact("[\"\\ud800\"]").is_err());
     }
 
     #[test]

@@ -284,9 +284,7 @@ pub(super) fn of_json(raw: &str) -> Result<(Cow<'_, str>, &'static str)> {
             let _ = xsd::push_double(&mut text, value);
             (text.into(), xsd::DOUBLE)
         }
-        // Equal values are one literal, whatever their spelling.
-        Value::Array(raw) | Value::Object(raw) => (json::compact(raw)?, RDF_JSON),
-        Value::Null | Value::Number(_) => (Cow::Borrowed(raw), RDF_JSON),
+        Value::Null | Value::Array(_) | Value::Object(_) | Value::Number(_) => (Cow::Borrowed(raw), RDF_JSON),
     })
 }
 

@@ -94,7 +94,9 @@ impl IdsInOrder {
     /// # Errors
     /// Same as [`KeyRowsBuilder::finish`].
     pub fn finish(mut self) -> Result<bool> {
-        self.begin_ends()?;
+        if matches!(self.0, State::Ids(..)) {
+            self.begin_ends()?;
+        }
         Ok(matches!(self.0, State::Ends(..)))
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+#[cfg(feature = "query")]
+use isomorph::convert::Format;
 use isomorph::convert::Registry;
 use isomorph::storage::Resources;
 use isomorph::{Graph, Result};
@@ -30,6 +32,18 @@ impl Session {
     #[cfg(feature = "query")]
     pub fn of_queries(interrupt: &Interrupt) -> Self {
         Session { interrupt: Some(interrupt.clone()), ..Session::default() }
+    }
+
+    /// Whether several queries have it.
+    #[cfg(feature = "query")]
+    pub fn is_of_queries(&self) -> bool {
+        self.interrupt.is_some()
+    }
+
+    /// The format of the graph at `path`, if it is open.
+    #[cfg(feature = "query")]
+    pub fn format(&self, path: &str) -> Option<Format> {
+        self.graphs.get(path).map(|graph| graph.opened().format_of_graph())
     }
 
     /// What ends a query: that of the session, else what `own` gives.

@@ -41,12 +41,12 @@ fn queries_in_three_languages_are_answered_in_their_order() {
 #[test]
 fn tables_and_columns_are_listed_and_errors_do_not_end_the_shell() {
     let (home, social) = (Home::new(), social());
-    let lines = ".tables\n.schema city\nselect nonsense from person;\n.frob\n.schema\n.help\nselect 41 + 1 as answer;\n.quit\nselect 'never';\n";
+    let lines = ".tables\n.schema city\n.schema WROTE\n.schema nope\nselect nonsense from person;\n.frob\n.schema\n.help\nselect 41 + 1 as answer;\n.quit\nselect 'never';\n";
     let done = fed(&home, &["shell", &social], lines).exits(1);
-    for shown in ["person_knows_person", "population", "42", ".language sql|cypher|sparql"] {
+    for shown in ["person_knows_person", "population", "_target", "42", ".language sql|cypher|sparql"] {
         assert!(done.out.contains(shown), "{shown}: {}", done.out);
     }
-    for shown in ["nonsense", ".frob is not a command", ".schema TABLE"] {
+    for shown in ["nonsense", "no table is called nope", ".frob is not a command", ".schema TABLE"] {
         assert!(done.err.contains(shown), "{shown}: {}", done.err);
     }
     assert!(!done.out.contains("never"), "{}", done.out);
@@ -88,6 +88,36 @@ fn what_was_read_answers_later_queries() {
     assert_eq!(answer(".reload\nASK { ?s ?p <urn:bob> };\n"), "no\n");
     drop(input);
     assert_eq!(process.wait().unwrap().code(), Some(1), "an answer was no");
+}
+
+#[test]
+fn a_session_answers_from_one_version_of_a_lake_in_all_languages() {
+    let home = Home::new();
+    home.write("one.nt", "<urn:ann> <urn:knows> <urn:bob> .\n");
+    home.run(&["lake", "load", "one.lake", "one.nt"]).exits(0);
+    for first in ["sparql", "sql"] {
+        let mut process = started(&home, &["shell", "one.lake", "--language", first, "--", "--format", "csv"]);
+        let mut input = process.stdin.take().unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut answer = |language: &str, query: &str| {
+            write!(input, ".language {language}\n{query};\n").unwrap();
+            let mut lines = [String::new(), String::new()];
+            lines.iter_mut().for_each(|line| assert!(output.read_line(line).unwrap() > 0));
+            lines[1].trim().to_owned()
+        };
+        let mut count = |language: &str| match language {
+            "sql" => answer(language, "select count(*) as n from quads"),
+            "cypher" => answer(language, "MATCH ()-[r]->() RETURN count(r) AS n"),
+            _ => answer(language, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"),
+        };
+        let before = count(first);
+        home.run(&["lake", "insert", "one.lake", &format!("<urn:{first}>"), "<urn:knows>", "<urn:bob>"]).exits(0);
+        for language in ["sql", "cypher", "sparql"] {
+            assert_eq!(count(language), before, "{language} after {first}");
+        }
+        drop(input);
+        process.wait().unwrap();
+    }
 }
 
 #[test]

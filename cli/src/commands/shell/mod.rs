@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use clap::{ArgMatches, FromArgMatches};
 use isomorph::convert::Registry;
 use isomorph::{Error, Result};
+use isomorph_query::TableInfo;
 
 use super::session::Session;
 use super::{Answer, cypher, sparql, sql};
@@ -206,14 +207,7 @@ impl Shell<'_> {
                 Language::Sql,
                 "select table_name as \"table\" from information_schema.tables where table_schema = 'graph' order by 1",
             )?,
-            ".schema" if !rest.is_empty() => {
-                let table = rest.trim_matches('"').replace('\'', "''");
-                let columns = format!(
-                    "select column_name as \"column\", data_type as \"type\" from information_schema.columns \
-                     where table_schema = 'graph' and table_name = '{table}' order by ordinal_position"
-                );
-                self.ask(Language::Sql, &columns)?;
-            }
+            ".schema" if !rest.is_empty() => self.columns(rest.trim_matches('"'))?,
             ".schema" => self.complain("expected the name of a table: .schema TABLE"),
             ".language" => match rest {
                 "sql" => self.language = Language::Sql,
@@ -226,6 +220,27 @@ impl Shell<'_> {
         Ok(true)
     }
 
+    /// Shows the columns of a table, which is found as queries find it.
+    fn columns(&mut self, asked: &str) -> Result<()> {
+        let tables = self.tables().unwrap_or_default();
+        let named = |table: &&TableInfo, same: fn(&str, &str) -> bool| {
+            same(&table.name, asked) || table.other_name.as_deref().is_some_and(|name| same(name, asked))
+        };
+        let mut alike = tables.iter().filter(|table| named(table, str::eq_ignore_ascii_case));
+        let only = alike.next().filter(|_| alike.next().is_none());
+        let found = tables.iter().find(|table| named(table, |name, asked| name == asked)).or(only);
+        if found.is_none() && !tables.is_empty() {
+            self.complain(&format!("no table is called {asked}; .tables lists them"));
+            return Ok(());
+        }
+        let table = found.map_or(asked, |table| &table.name).replace('\'', "''");
+        let columns = format!(
+            "select column_name as \"column\", data_type as \"type\" from information_schema.columns \
+             where table_schema = 'graph' and table_name = '{table}' order by ordinal_position"
+        );
+        self.ask(Language::Sql, &columns)
+    }
+
     fn complain(&mut self, text: &str) {
         self.failed = true;
         // If standard error is closed, there is nowhere to report it.
@@ -235,20 +250,24 @@ impl Shell<'_> {
     /// The names that begin with a word.
     fn complete(&mut self, word: &str) -> Vec<String> {
         let mut names = std::mem::take(&mut self.names);
-        let found = names.beginning_with(word, || self.of_tables().unwrap_or_default());
+        let found = names.beginning_with(word, || self.names().unwrap_or_default());
         self.names = names;
         found
     }
 
-    /// The names of tables and their columns; nothing, if the graph cannot be opened: a query tells why.
-    fn of_tables(&mut self) -> Option<Vec<String>> {
+    /// The tables of the graph; nothing, if it cannot be opened: a query tells why.
+    fn tables(&mut self) -> Option<Vec<TableInfo>> {
         let (cli, _) = self.parsed(&self.line(Language::Sql, "")).ok()?;
         let Command::Sql(args) = &cli.command else { return None };
         let quiet = Console { json: true, ..self.console };
         let paths = [(None, self.args.path.clone())];
         let opened = sql::tables(&paths, args, self.formats, &quiet, &mut self.session).ok()?;
-        let tables = opened.engine.tables().ok()?.into_iter().filter(|table| table.schema == sql::GRAPH);
-        let names = tables.flat_map(|table| {
+        Some(opened.engine.tables().ok()?.into_iter().filter(|table| table.schema == sql::GRAPH).collect())
+    }
+
+    /// The names of tables and their columns.
+    fn names(&mut self) -> Option<Vec<String>> {
+        let names = self.tables()?.into_iter().flat_map(|table| {
             let columns: Vec<String> = table.columns.fields().iter().map(|field| field.name().clone()).collect();
             std::iter::once(table.name).chain(columns)
         });

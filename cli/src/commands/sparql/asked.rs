@@ -50,7 +50,6 @@ pub fn text(argument: Option<&str>, file: Option<&str>) -> Result<String> {
 #[derive(Default)]
 pub struct Loaded {
     index: Option<(Wanted, Arc<TripleIndex>)>,
-    lake: Option<Arc<GraphLake>>,
 }
 
 /// Loads what the query can read, unless the session has it. In a session, other formats than GraphLake, which has indexes, are loaded as a whole for the second
@@ -71,7 +70,7 @@ pub fn graph(
     {
         return Ok(Arc::clone(index));
     }
-    let is_second = session.triples.index.take().is_some() && session.triples.lake.is_none();
+    let is_second = session.triples.index.take().is_some() && session.format(&args.path) != Some(Format::GRAPHLAKE);
     let mut load = |wanted: &Wanted| loaded(args, wanted.clone(), formats, console, session);
     let (wanted, index) = match is_second.then(|| load(&Wanted::all())) {
         Some(Err(error)) if error.kind() != Kind::TooLarge => return Err(error),
@@ -99,9 +98,6 @@ fn loaded(
     let resources = &session.resources(&args.resources)?;
     // A command that only reads is ended by the system's signals.
     let bars = Bars::new(session.interrupt(|| Ok(Interrupt::default()))?);
-    if let Some(lake) = &session.triples.lake {
-        return load_triples(&**lake, &wanted.into(), resources, &bars);
-    }
     let (location, options) = open.place(&args.path, formats, resources)?;
     match options.from {
         Some(format) if format == Format::RDF => {
@@ -111,6 +107,13 @@ fn loaded(
             let (index, reading) = load_text(&text, &read, wanted, resources, &bars)?;
             console.warn(&reading.findings);
             Ok(index)
+        }
+        Some(format) if format == Format::GRAPHLAKE && session.is_of_queries() => {
+            // The snapshot that queries in other languages read.
+            let graph = session.graph(&args.path, &args.open, formats, resources, console)?;
+            let stored = graph.opened().native.triples();
+            let stored = stored.ok_or_else(|| Error::unsupported("a store without triples").at(args.path.clone()))?;
+            load_triples(stored, &wanted.into(), resources, &bars)
         }
         Some(format) if format == Format::GRAPHLAKE => {
             let options = graphlake::OpenOptions {
@@ -123,8 +126,7 @@ fn loaded(
             };
             let lake = GraphLake::open(&location, &options)?;
             warn(&lake.about().findings, args.open.lenient, console)?;
-            let lake = session.triples.lake.insert(Arc::new(lake));
-            load_triples(&**lake, &wanted.into(), resources, &bars)
+            load_triples(&lake, &wanted.into(), resources, &bars)
         }
         _ => {
             let graph = session.graph(&args.path, &open, formats, resources, console)?;

@@ -1,4 +1,4 @@
-"""Random conditions with nulls: `in`, `not in` and rows, in lists and subqueries, within each other; and subqueries of two tables. `isomorph sql` keeps the rows that DuckDB keeps.
+"""Random conditions with nulls: `in`, `not in` and rows, in lists and subqueries, within each other; several lists of literals; and subqueries of two tables. `isomorph sql` keeps the rows that DuckDB keeps.
 
 200 conditions; ISOMORPH_CONDITIONS asks for more, ISOMORPH_SEED for others. DuckDB takes a null inside of a row for a value, so rows are compared there value by value,
 as SQL says.
@@ -96,6 +96,25 @@ def condition(dice: random.Random, scope: list[str], depth: int, used: tuple[str
     return Both(own, f"({negated}({is_in}))")
 
 
+def of_lists(dice: random.Random, depth: int) -> Both:
+    """Lists of literals, and what becomes one: some say the same of one value, some exclude each other."""
+    if depth and dice.random() < 0.75:
+        one, other = of_lists(dice, depth - 1), of_lists(dice, depth - 1)
+        return same(dice.choice([f"not ({one.own})", f"({one.own} and {other.own})", f"({one.own} or {other.own})"]))
+    asked = f"l.{dice.choice('aab')}"
+    items = ", ".join(dice.sample("1234", dice.randrange(1, 4)))
+    return same(
+        dice.choice([
+            f"{asked} in ({items})",
+            f"{asked} not in ({items})",
+            f"{asked} = {items[0]}",
+            f"{asked} <> {items[0]}",
+            f"({asked} in ({items})) is null",
+            dice.choice(["true", "false", "null::boolean"]),
+        ])
+    )
+
+
 def kept(conditions: list[str]) -> str:
     """The rows that each condition keeps, with the number of the condition."""
     each = (f"select {at} as c, l.k as k from {TABLES['l']} where {text}" for at, text in enumerate(conditions))
@@ -155,3 +174,8 @@ def test_random_subqueries_of_two_tables(isomorph: Isomorph, social: Path) -> No
     dice = random.Random(SEED)
     answered = compare(isomorph, social, [of_two_tables(dice) for _ in range(CONDITIONS)])
     assert answered * 3 > CONDITIONS, f"only {answered} of {CONDITIONS} conditions keep some rows and not others"
+
+
+def test_random_lists(isomorph: Isomorph, social: Path) -> None:
+    dice = random.Random(SEED)
+    compare(isomorph, social, [of_lists(dice, 4) for _ in range(CONDITIONS)])

@@ -37,6 +37,7 @@ mod mixed;
 mod names;
 mod narrowed;
 mod narrowing;
+mod null_lists;
 mod own_names;
 mod parameters;
 mod parts;

@@ -13,19 +13,15 @@ use datafusion::common::{Column, Result};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Filter, Limit, LogicalPlan, LogicalPlanBuilder, Subquery};
 use datafusion::optimizer::decorrelate_predicate_subquery::DecorrelatePredicateSubquery;
-use datafusion::optimizer::{ApplyOrder, Optimizer, OptimizerConfig, OptimizerRule};
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
 use isomorph::Error;
 
 use crate::errors::inside;
 
-/// The rules of the engine, of which one joins subqueries: before it does, and after it has joined those inside of them, their columns get the names.
-pub(crate) fn optimizer() -> Optimizer {
-    let joins = OwnNames { engine: DecorrelatePredicateSubquery::new() };
-    let name = joins.name().to_owned();
-    let joins: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(joins);
-    let rules = Optimizer::new().rules.into_iter();
-    Optimizer::with_rules(rules.map(|rule| if rule.name() == name { Arc::clone(&joins) } else { rule }).collect())
+/// The rule of the engine that joins subqueries: before it does, and after it has joined those inside of them, their columns get the names.
+pub(crate) fn joined() -> impl OptimizerRule + Send + Sync {
+    OwnNames { engine: DecorrelatePredicateSubquery::new() }
 }
 
 #[derive(Debug)]

@@ -15,6 +15,8 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::planner::TypePlanner;
+use datafusion::optimizer::simplify_expressions::SimplifyExpressions;
+use datafusion::optimizer::{Optimizer, OptimizerRule};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SQLOptions, SessionConfig};
 use datafusion::sql::parser::Statement;
@@ -34,6 +36,7 @@ use crate::joined::Searches;
 use crate::labels::Labels;
 use crate::merged::merge;
 use crate::narrowing;
+use crate::null_lists::NullLists;
 use crate::own_names;
 use crate::parameters::Parameters;
 use crate::parts::Divided;
@@ -188,7 +191,7 @@ impl Planning {
         if self.elsewhere.is_none() {
             builder = builder.with_physical_optimizer_rules(narrowing::rules());
         }
-        *builder.optimizer() = Some(own_names::optimizer());
+        *builder.optimizer() = Some(optimizer());
         if self.elsewhere.is_none() && !self.sorts_joins {
             builder = builder.with_optimizer_rule(Arc::new(Searches::new(&self.resources)));
         }
@@ -202,6 +205,19 @@ impl Planning {
         state.mark_start_execution();
         Ok(state)
     }
+}
+
+/// The rules of the engine, with ours beside or instead of those that would change answers.
+fn optimizer() -> Optimizer {
+    let (simplified, joins) = (SimplifyExpressions::new(), own_names::joined());
+    let joins: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(joins);
+    let lists: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(NullLists);
+    let rules = Optimizer::new().rules.into_iter().flat_map(|rule| match rule.name() {
+        name if name == joins.name() => vec![Arc::clone(&joins)],
+        name if name == simplified.name() => vec![Arc::clone(&lists), rule],
+        _ => vec![rule],
+    });
+    Optimizer::with_rules(rules.collect())
 }
 
 /// Plans whose stages run in several processes have nothing that operators tell each other while they run: no filters that become narrower, no values of

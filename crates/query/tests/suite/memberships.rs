@@ -115,3 +115,44 @@ fn intervals_are_compared_by_length_and_parts_of_days_are_kept() {
         ],
     );
 }
+
+#[test]
+fn lists_that_exclude_each_other_are_unknown_for_a_null() {
+    let engine = engine_of(&social());
+    let of = |value: &str| {
+        format!("select k, {value} as v from (values (1,1,'x'),(2,null,null),(3,3,'')) t(k,a,s) order by k")
+    };
+    let kept =
+        |condition: &str| format!("select k from (values (1,1,'x'),(2,null,null),(3,3,'')) t(k,a,s) where {condition}");
+    let never = &["1|false", "2|null", "3|false"];
+    let always = &["1|true", "2|null", "3|true"];
+    all(
+        &engine,
+        &[
+            (&of("a in (1, 2) and a in (3)"), never),
+            (&of("not (a in (1, 2) and a in (3))"), always),
+            (&of("(a in (1, 2) and true) and (a in (3) or false)"), never),
+            (&of("(a = 1 or a = 2) and (a = 3 or a = 4)"), never),
+            (&of("a in (1, 2) and a not in (1, 2, 7)"), never),
+            (&of("a not in (1) or a not in (3)"), always),
+            (&of("a in (1) or a not in (1)"), always),
+            (&of("a in (1, 2, 3) and a not in (1, 2) and a not in (3)"), never),
+            (&of("s in ('x') and s in ('y')"), never),
+            (
+                &of("case when s in ('x') and s in ('y') then 'both' when k = 2 then 'none' else 'else' end"),
+                &["1|else", "2|none", "3|else"],
+            ),
+            (&of("s ~ '.*'"), always),
+            (&of("not (s ~* '.*')"), never),
+            // Of two subqueries.
+            (
+                "select k, one and other as v from (select k, one, a in (3) as other from (select k, a, a in (1, 2) as one from (values (1,1),(2,null),(3,3)) t(k,a)) o) p order by k",
+                never,
+            ),
+            (&kept("not (a in (1, 2) and a in (3))"), &["1", "3"]),
+            (&kept("a not in (1) or a not in (2)"), &["1", "3"]),
+            (&kept("not (s ~ '.*')"), &[]),
+            (&kept("a in (1, 2) and a not in (2) or a in (3) and a in (3, 4)"), &["1", "3"]),
+        ],
+    );
+}

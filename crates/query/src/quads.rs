@@ -7,9 +7,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::Statistics;
 use futures::StreamExt;
 use isomorph::dataset::Role;
-use isomorph::formats::graphlake::{GraphLake, Order};
-use isomorph::formats::rdf::RdfText;
-use isomorph::model::faces::Quad;
+use isomorph::model::faces::{Object, Pattern, Quad, TripleLookUps};
 use isomorph::model::{Source, ntriples};
 use isomorph::{Error, Kind, Predicate, Result};
 use tokio::sync::mpsc::{Sender, channel};
@@ -22,6 +20,9 @@ const ROWS: usize = 8192;
 
 /// Batches that wait for their reader.
 const AHEAD: usize = 2;
+
+/// The most look-ups instead of a scan.
+const LOOK_UPS: usize = 256;
 
 /// The names of the columns.
 const COLUMNS: [&str; 4] = ["subject", "predicate", "object", "graph"];
@@ -41,11 +42,10 @@ impl std::fmt::Debug for Quads {
 impl Quads {
     /// The triples of `source`; `None` if it has none.
     pub fn of(source: &Arc<dyn Source>) -> Option<Self> {
-        let any = source.as_any()?;
-        let has = any.is::<GraphLake>() || any.is::<RdfText>();
+        source.triples().filter(|triples| triples.are_distinct())?;
         let fields: Vec<Field> =
             COLUMNS.iter().map(|name| Field::new(*name, DataType::Utf8, *name == "graph")).collect();
-        has.then(|| Quads { source: Arc::clone(source), schema: Arc::new(Schema::new(fields)) })
+        Some(Quads { source: Arc::clone(source), schema: Arc::new(Schema::new(fields)) })
     }
 }
 
@@ -60,6 +60,34 @@ impl Terms {
             filter.set_of(column).cloned().or_else(|| equal_to(filter, column))
         };
         Terms(COLUMNS.map(equal))
+    }
+
+    /// Subject, predicate and object of the look-ups that find all quads that are wanted: of the columns that must be one of few IRIs, every choice. `None` if these are no
+    /// columns, or too many choices.
+    fn asked(&self) -> Option<Vec<[Option<String>; 3]>> {
+        let mut asked: Vec<[Option<String>; 3]> = vec![[const { None }; 3]];
+        for at in 0..3 {
+            let Some(iris) = self.iris(at) else { continue };
+            if iris.len().saturating_mul(asked.len()) > LOOK_UPS {
+                continue;
+            }
+            let with = |asked: &[Option<String>; 3], iri: &String| {
+                let mut asked = asked.clone();
+                asked[at] = Some(iri.clone());
+                asked
+            };
+            asked = asked.iter().flat_map(|asked| iris.iter().map(move |iri| with(asked, iri))).collect();
+        }
+        (asked != [[const { None }; 3]]).then_some(asked)
+    }
+
+    /// What a column must be one of, if these are IRIs as they are stored.
+    fn iris(&self, at: usize) -> Option<Vec<String>> {
+        let iri = |text: Option<&str>| {
+            let iri = text?.strip_prefix('<')?.strip_suffix('>')?;
+            (!iri.contains(['\\', '<', '>'])).then(|| iri.to_owned())
+        };
+        self.0.get(at)?.as_ref()?.texts()?.iter().map(iri).collect()
     }
 
     fn has(&self, at: usize, text: &str) -> bool {
@@ -144,13 +172,25 @@ impl Collector {
 }
 
 fn read(source: &dyn Source, collector: &mut Collector) -> Result<()> {
-    let any = source.as_any();
-    if let Some(text) = any.and_then(|any| any.downcast_ref::<RdfText>()) {
-        text.quads(&mut |quad| collector.push(&quad))?;
-    } else if let Some(lake) = any.and_then(|any| any.downcast_ref::<GraphLake>()) {
-        lake.statements(Order::Subject, &mut |quad| collector.push(&quad))?;
+    let Some(triples) = source.triples() else { return collector.hand_over() };
+    let asked = collector.terms.asked();
+    match triples.look_ups().zip(asked) {
+        Some((look_ups, asked)) => look_up(look_ups, &asked, collector)?,
+        None => triples.each(&mut |quad| collector.push(quad).map(|()| true))?,
     }
     collector.hand_over()
+}
+
+fn look_up(look_ups: &dyn TripleLookUps, asked: &[[Option<String>; 3]], collector: &mut Collector) -> Result<()> {
+    asked.iter().try_for_each(|[subject, predicate, object]| {
+        let pattern = Pattern {
+            subject: subject.as_deref(),
+            predicate: predicate.as_deref(),
+            object: object.as_deref().map(Object::Term),
+            ..Pattern::default()
+        };
+        look_ups.matching(&pattern, 1, &mut |quad| collector.push(quad))
+    })
 }
 
 impl Rows for Quads {
@@ -209,7 +249,12 @@ impl Rows for Quads {
         Ok(vec![stream.boxed()])
     }
 
-    fn way(&self, _: &Wanted) -> String {
-        "triples".to_owned()
+    fn way(&self, wanted: &Wanted) -> String {
+        let asked = Terms::of(wanted.condition().as_ref()).asked();
+        let can = self.source.triples().is_some_and(|triples| triples.look_ups().is_some());
+        match asked.filter(|_| can) {
+            Some(asked) => format!("triples, looked up {} times", asked.len()),
+            None => "triples".to_owned(),
+        }
     }
 }

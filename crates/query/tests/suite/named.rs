@@ -96,6 +96,15 @@ fn triples_are_a_table_of_text() {
             ('<http://example.org/knows>', '<http://example.org/name>')",
         "select count(*) from quads where graph is null",
         "select count(*) from quads where graph = '<urn:none>'",
+        // Few IRIs are looked up in a store.
+        "select * from quads where subject = '<http://example.org/ann>'",
+        "select * from quads where subject in ('<http://example.org/ann>', '<http://example.org/bob>', '<urn:none>') and
+            predicate in ('<http://example.org/knows>', '<http://example.org/name>')",
+        "select subject from quads where object = '<http://example.org/bob>' and predicate <> '<urn:none>'",
+        "select count(*) from quads where subject = '<http://example.org/ann>' and object = '<urn:none>'",
+        "select count(*) from quads where subject = '<http://example.org/ann>' or object like '\"%'",
+        "select a.object from quads a, quads b where a.subject = b.object and b.subject = '<http://example.org/ann>'",
+        "select count(*) from quads where object in ('\"Ann\"', '<http://example.org/bob>')",
     ] {
         let mut both = [&engine, &stored].map(|engine| rows(engine, question).unwrap());
         both.iter_mut().for_each(|rows| rows.sort());

@@ -1,6 +1,6 @@
 //! Checks that must pass before tests are worth running.
 
-use crate::process::Workspace;
+use crate::process::{INSTALLED, Workspace};
 use crate::report::Report;
 use crate::{advisories, cross, directions, features, licences};
 
@@ -13,6 +13,10 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     report.step("advisories", || advisories::run(workspace));
     report.step("clippy", || {
         workspace.cargo_all(&["clippy"], &["--all-targets", "--", "-D", "warnings"]).run().map(Into::into)
+    });
+    report.step("clippy, as installed", || {
+        let words = [&["clippy"], INSTALLED, &["--lib", "--bins", "--", "-D", "warnings"]];
+        workspace.cargo(&words.concat()).run().map(Into::into)
     });
     report.step("docs", || {
         let docs = workspace.cargo_all(&["doc"], &["--no-deps"]);

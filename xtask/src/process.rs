@@ -13,6 +13,10 @@ pub(crate) const SELECTION: &[&str] = &[
     "isomorph-cli/cloud,isomorph-cli/query,isomorph-cli/serve,isomorph-fuzz/serve,isomorph-query/distributed",
 ];
 
+/// What `cargo install` builds: without the parts of the query engine that only a cluster needs.
+pub(crate) const INSTALLED: &[&str] =
+    &["--workspace", "--no-default-features", "--features", "isomorph-cli/cloud,isomorph-cli/query,isomorph-cli/serve"];
+
 /// The features of builds of single programs: those of the first command of the README.
 pub(crate) const LEAN: &str = "--no-default-features";
 

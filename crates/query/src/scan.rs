@@ -139,6 +139,11 @@ impl ScanExec {
     pub fn partitions(&self) -> usize {
         self.properties.partitioning.partition_count()
     }
+
+    /// Whether tables are held in memory to find its rows.
+    pub fn holds_tables(&self) -> bool {
+        self.rows.holds_tables()
+    }
 }
 
 #[cfg(feature = "distributed")]
@@ -168,11 +173,6 @@ impl ScanExec {
             Some(planned) => Ok(planned.len()),
             None => self.rows.parts(&self.wanted).map(|parts| parts.len()),
         }
-    }
-
-    /// Whether tables are held in memory to find its rows.
-    pub fn holds_tables(&self) -> bool {
-        self.rows.holds_tables()
     }
 
     /// About how many rows it reads, if that is known.

@@ -7,7 +7,7 @@
 //! | decimals cast to fewer digits after the point, and compared with a constant | compares the digits that are lost | rounded first |
 //! | arithmetic of decimals | more digits than the type has | an error |
 //! | `-0.0` as a key of joins, lists, windows, orders and distinct aggregates, in `case x when`, `nullif` and rows | differs from `0.0` | zeros have no sign |
-//! | dates, times and texts of times compared with each other | in nanoseconds: an error for years before 1678 and after 2262 | compares, in microseconds where these are enough |
+//! | dates, times and texts of times compared with each other | in nanoseconds: an error for years before 1678 and after 2262; seconds and milliseconds with literals of more digits as if these had none | compares, in microseconds where these are enough |
 //! | decimals cast to floats | a float that may not be the nearest | the nearest |
 //! | intervals, in comparisons, orders, groups, joins, `distinct` | by months, then days, then the rest: a day is longer than 36 hours | by length: see `intervals`, `groups` |
 //! | `x not in (select …)` with other parts of a condition beside it by `or`, for a constant, or where the subquery depends on the outer row | loses that a null may be anything | `not exists (select … where x = … or it is unknown)`: see `memberships` |
@@ -19,7 +19,6 @@ use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::expr::{
     AggregateFunction, Between, Case, Cast, InList, InSubquery, ScalarFunction, Sort, TryCast, WindowFunction,
 };
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
@@ -36,6 +35,7 @@ use crate::functions::{
 };
 use crate::groups::grouped;
 use crate::intervals::has_several_fields;
+use crate::kept_names::map_named;
 use crate::memberships::memberships;
 use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
@@ -94,12 +94,7 @@ fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         other => other,
     };
-    let names = NamePreserver::new(&plan);
-    let plan = plan.map_expressions(|expression| {
-        let name = names.save(&expression);
-        let changed = expression.transform_up(|expression| one(expression, &schema))?;
-        Ok(changed.update_data(|expression| name.restore(expression)))
-    })?;
+    let plan = map_named(plan, |expression| expression.transform_up(|expression| one(expression, &schema)))?;
     grouped(match plan.transformed {
         true => plan.data.recompute_schema()?,
         false => plan.data,
@@ -405,5 +400,67 @@ fn moments(all: Vec<Expr>, schema: &DFSchema) -> Vec<Expr> {
         },
     };
     let has_moments = all.iter().any(|one| coarse(one, schema).is_some());
-    if has_moments { all.into_iter().map(one).collect() } else { all }
+    let all = if has_moments { all.into_iter().map(one).collect() } else { all };
+    with_all_digits(all, schema)
+}
+
+/// The same in microseconds, if they are cast to fewer and others have digits that the values which are cast cannot have: the engine compares a cast with a literal in the
+/// type that is cast, as if the literal had no more digits than that.
+fn with_all_digits(all: Vec<Expr>, schema: &DFSchema) -> Vec<Expr> {
+    let casts: Vec<usize> = all.iter().filter_map(|one| widened(one, schema)).map(|(_, digits)| digits).collect();
+    let Some(fewest) = casts.iter().min() else { return all };
+    let digits = |one: &Expr| widened(one, schema).map_or_else(|| digits_of(one, schema), |(_, digits)| Some(digits));
+    if all.iter().all(|one| is_null(one) || digits(one).is_some_and(|digits| digits <= *fewest)) {
+        return all;
+    }
+    let one = |one: Expr| match (widened(&one, schema), type_of(&one, schema)) {
+        (Some((inner, _)), _) => in_microseconds(inner.clone()),
+        (None, Some(DataType::Timestamp(TimeUnit::Second | TimeUnit::Millisecond, _))) => in_microseconds(one),
+        _ => one,
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// A moment that is cast to microseconds or fewer, of which it has fewer, and how many digits after the point its seconds have.
+fn widened<'e>(value: &'e Expr, schema: &DFSchema) -> Option<(&'e Expr, usize)> {
+    let Expr::Cast(Cast { expr, field }) = value else { return None };
+    match (type_of(expr, schema)?, field.data_type()) {
+        (DataType::Timestamp(from, zone), DataType::Timestamp(to, other))
+            if from < *to && *to <= TimeUnit::Microsecond && zone == *other =>
+        {
+            Some((expr, digits_of_unit(from)))
+        }
+        _ => None,
+    }
+}
+
+/// How many digits after the point the seconds of a moment may have; `None` if any number.
+fn digits_of(moment: &Expr, schema: &DFSchema) -> Option<usize> {
+    let of_units = |value: i64, most: usize| {
+        let zeros = std::iter::successors(Some(value), |left| (left % 10 == 0).then_some(left / 10)).skip(1).take(most);
+        most - zeros.count()
+    };
+    match moment {
+        Expr::Literal(ScalarValue::TimestampMicrosecond(Some(value), _), _) => Some(of_units(*value, 6)),
+        Expr::Literal(ScalarValue::TimestampMillisecond(Some(value), _), _) => Some(of_units(*value, 3)),
+        Expr::Literal(ScalarValue::Utf8(Some(text)), _) => Some(digits_of_second(text)),
+        Expr::Cast(Cast { expr, .. }) if matches!(&**expr, Expr::Literal(..)) => digits_of(expr, schema),
+        Expr::ScalarFunction(ScalarFunction { args, .. }) if matches!(args.as_slice(), [Expr::Literal(..)]) => {
+            args.first().and_then(|one| digits_of(one, schema))
+        }
+        other => match type_of(other, schema)? {
+            DataType::Date32 => Some(0),
+            DataType::Timestamp(unit, _) => Some(digits_of_unit(unit)),
+            _ => None,
+        },
+    }
+}
+
+fn digits_of_unit(unit: TimeUnit) -> usize {
+    match unit {
+        TimeUnit::Second => 0,
+        TimeUnit::Millisecond => 3,
+        TimeUnit::Microsecond => 6,
+        TimeUnit::Nanosecond => 9,
+    }
 }

@@ -353,7 +353,7 @@ pub(crate) fn in_nanoseconds(value: Expr) -> Expr {
     NANOSECONDS.call(vec![value])
 }
 
-/// A date, or a text of a time, in microseconds, for comparisons: an error for years that these do not have.
+/// A date, a time, or a text of one, in microseconds, for comparisons: an error for years that these do not have.
 pub(crate) fn in_microseconds(value: Expr) -> Expr {
     MICROSECONDS.call(vec![value])
 }
@@ -405,6 +405,9 @@ impl ScalarUDFImpl for Function {
                 Some(own @ DataType::Timestamp(..)) => own.clone(),
                 _ => DataType::Timestamp(TimeUnit::Microsecond, None),
             },
+            (Does::Microseconds, Some(DataType::Timestamp(_, zone))) => {
+                DataType::Timestamp(TimeUnit::Microsecond, zone.clone())
+            }
             (Does::Microseconds, _) => DataType::Timestamp(TimeUnit::Microsecond, None),
             (Does::Rounded(to), Some(DataType::Decimal128(digits, from))) => {
                 // A digit more, as 9.9 becomes 10.
@@ -512,7 +515,11 @@ fn nanoseconds(array: &ArrayRef) -> Result<ArrayRef> {
 
 fn microseconds(array: &ArrayRef) -> Result<ArrayRef> {
     const DAY: i64 = 86_400_000_000;
-    let to = DataType::Timestamp(TimeUnit::Microsecond, None);
+    let zone = match array.data_type() {
+        DataType::Timestamp(_, zone) => zone.clone(),
+        _ => None,
+    };
+    let to = DataType::Timestamp(TimeUnit::Microsecond, zone);
     if let Some(days) = array.as_primitive_opt::<Date32Type>() {
         let times = days.try_unary::<_, TimestampMicrosecondType, DataFusionError>(|days| {
             let time = i64::from(days).checked_mul(DAY);

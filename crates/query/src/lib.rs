@@ -24,6 +24,7 @@ mod graph_table;
 mod groups;
 mod intervals;
 mod joined;
+mod kept_names;
 mod labels;
 mod large_joins;
 mod limits;

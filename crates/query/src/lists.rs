@@ -6,26 +6,24 @@
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, LogicalPlan};
+
+use crate::kept_names::map_named;
 
 /// A plan whose lists have literals only.
 ///
 /// # Errors
 /// Those of the engine.
 pub(crate) fn lists(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let names = NamePreserver::new(&plan);
-    let changed = plan.map_expressions(|expression| {
-        let name = names.save(&expression);
-        let changed = expression.transform_up(|part| {
+    let changed = map_named(plan, |expression| {
+        expression.transform_up(|part| {
             Ok(match part {
                 Expr::InList(list) if !list.expr.is_volatile() && !list.list.iter().all(is_value) => {
                     Transformed::yes(divided(list))
                 }
                 other => Transformed::no(other),
             })
-        })?;
-        Ok(changed.update_data(|expression| name.restore(expression)))
+        })
     })?;
     Ok(changed.data)
 }

@@ -7,11 +7,12 @@ use arrow_schema::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Between, Case, Cast, InList, InSubquery, ScalarFunction, SetComparison};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, Union, Values,
 };
+
+use crate::kept_names::map_named;
 
 /// Functions whose arguments become one type.
 const UNITING: [&str; 6] = ["coalesce", "greatest", "least", "nullif", "nvl", "make_array"];
@@ -40,12 +41,7 @@ pub(crate) fn mixed(plan: LogicalPlan) -> Result<LogicalPlan> {
         other => other,
     };
     let schema = merge_schema(&plan.inputs());
-    let names = NamePreserver::new(&plan);
-    let changed = plan.map_expressions(|expression| {
-        let name = names.save(&expression);
-        let changed = expression.transform_up(|expression| one(expression, &schema))?;
-        Ok(changed.update_data(|expression| name.restore(expression)))
-    })?;
+    let changed = map_named(plan, |expression| expression.transform_up(|expression| one(expression, &schema)))?;
     Ok(changed.data)
 }
 

@@ -7,10 +7,11 @@
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion, TreeNodeRewriter};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{conjunction, merge_schema, split_conjunction_owned};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, when};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+
+use crate::kept_names::map_named;
 
 /// The rule, which has to run before expressions are simplified.
 #[derive(Debug)]
@@ -35,9 +36,7 @@ impl OptimizerRule for NullLists {
         }
         let schema = merge_schema(&plan.inputs());
         let is_condition = matches!(plan, LogicalPlan::Filter(_) | LogicalPlan::Join(_));
-        let names = NamePreserver::new(&plan);
         let rewrite = |expression: Expr| {
-            let name = names.save(&expression);
             let parts = if is_condition { split_conjunction_owned(expression) } else { vec![expression] };
             let mut is_changed = false;
             let mut rewritten = Vec::with_capacity(parts.len());
@@ -47,10 +46,9 @@ impl OptimizerRule for NullLists {
                 rewritten.push(part.data);
             }
             let all = conjunction(rewritten).unwrap_or(Expr::Literal(ScalarValue::Boolean(Some(true)), None));
-            let all = if is_changed { name.restore(all) } else { all };
             Ok(Transformed::new_transformed(all, is_changed))
         };
-        plan.map_expressions(rewrite)
+        map_named(plan, rewrite)
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use datafusion::common::metadata::ScalarAndMetadata;
 use datafusion::common::{ParamValues, ScalarValue};
 use datafusion::logical_expr::LogicalPlan;
 use isomorph::{Error, Result, did_you_mean};
 
 use crate::errors::of_engine;
+use crate::spelling::digits_of_second;
+use crate::sums::DIGITS;
 
 /// Values by name, for `$name` in a question. A value takes the type of what it is compared with; where nothing tells a type it is a whole number, a
 /// floating-point number, `true`, `false` or a text, as it is written.
@@ -76,11 +78,52 @@ impl Parameters {
 fn value(name: &str, text: &str, data_type: Option<&DataType>) -> Result<ScalarValue> {
     match data_type {
         Some(DataType::Null) | None => Ok(guess(text)),
-        Some(data_type) => ScalarValue::try_from_string(text.to_owned(), data_type).map_err(|_| {
+        Some(data_type) => ScalarValue::try_from_string(text.to_owned(), &able(data_type, text)).map_err(|_| {
             let ty = isomorph::model::type_name::type_name(data_type);
             Error::usage(format!("parameter {name} is {text:?}, but is compared with a value of type {ty}"))
         }),
     }
+}
+
+/// The type like that of a column that has every digit of a value: the engine cuts and rounds what it reads as a type of fewer.
+fn able(data_type: &DataType, text: &str) -> DataType {
+    let unit = |unit: TimeUnit| match digits_of_second(text) {
+        0..=3 if unit == TimeUnit::Millisecond => unit,
+        0 if unit == TimeUnit::Second => unit,
+        0..=6 => TimeUnit::Microsecond.max(unit),
+        _ => TimeUnit::Nanosecond,
+    };
+    match data_type {
+        DataType::Float16 | DataType::Float32 => DataType::Float64,
+        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..) => {
+            decimal(text).unwrap_or_else(|| data_type.clone())
+        }
+        DataType::Timestamp(own, zone) => DataType::Timestamp(unit(*own), zone.clone()),
+        DataType::Date32 | DataType::Date64 if text.contains(':') => {
+            DataType::Timestamp(unit(TimeUnit::Microsecond), None)
+        }
+        DataType::Time32(own) | DataType::Time64(own) => match unit(*own) {
+            own @ (TimeUnit::Second | TimeUnit::Millisecond) => DataType::Time32(own),
+            own => DataType::Time64(own),
+        },
+        other => other.clone(),
+    }
+}
+
+/// The decimal type of a number as it is written; `None` if it is none. Of more digits than decimals have, it is a float.
+fn decimal(text: &str) -> Option<DataType> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !are_digits(whole) || !are_digits(part) {
+        return text.parse::<f64>().is_ok_and(f64::is_finite).then_some(DataType::Float64);
+    }
+    let (whole, part) = (whole.trim_start_matches('0').len(), part.len());
+    let digits = u8::try_from(whole + part).ok().filter(|digits| *digits <= DIGITS);
+    Some(match (digits, i8::try_from(part)) {
+        (Some(digits), Ok(scale)) => DataType::Decimal128(digits.max(1), scale),
+        _ => DataType::Float64,
+    })
 }
 
 fn guess(text: &str) -> ScalarValue {

@@ -21,7 +21,6 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, NullEquality, Result, ScalarValue};
 use datafusion::functions_window::row_number::row_number;
 use datafusion::logical_expr::expr::{Between, Cast, InList, ScalarFunction, SetComparison, TryCast};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, ExprFunctionExt, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
@@ -32,6 +31,7 @@ use crate::correlated::{check_levels, compared_rows};
 use crate::doubles::nearest;
 use crate::functions::{begin, length};
 use crate::intervals::has_several_fields;
+use crate::kept_names::map_named;
 use crate::lists::lists;
 use crate::mixed::mixed;
 
@@ -123,11 +123,7 @@ fn numerals(plan: LogicalPlan) -> Result<LogicalPlan> {
         };
     }
     let schema = merge_schema(&plan.inputs());
-    let names = NamePreserver::new(&plan);
-    let changed = plan.map_expressions(|expression| {
-        let name = names.save(&expression);
-        Ok(Transformed::yes(name.restore(plain(expression, &schema)?)))
-    })?;
+    let changed = map_named(plan, |expression| plain(expression, &schema).map(Transformed::yes))?;
     Ok(changed.data)
 }
 

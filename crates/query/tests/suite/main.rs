@@ -13,6 +13,7 @@ mod memberships;
 mod named;
 mod narrowing;
 mod own_names;
+mod parameters;
 mod random;
 mod refused;
 mod rows;

@@ -189,3 +189,41 @@ fn the_first_values_that_differ_decide() {
     let deep = (0..20).fold("true".to_owned(), |inner, _| format!("(({inner}), 1) < (true, 2)"));
     assert_eq!(error(&engine, &format!("select {deep}")).kind(), isomorph::Kind::TooLarge);
 }
+
+#[test]
+fn groups_of_sets_may_be_expressions() {
+    let engine = engine_of(&social());
+    let values = "(values (1, 'a'), (1, 'b'), (3, 'b')) t(n, s)";
+    all(
+        &engine,
+        &[
+            (
+                &format!("select n + 1 as g, count(*) as c from {values} group by rollup(n + 1) order by g nulls last"),
+                &["2|2", "4|1", "null|3"],
+            ),
+            (
+                &format!("select -n as g, count(*) as c from {values} group by cube(-n) order by g"),
+                &["-3|1", "-1|2", "null|3"],
+            ),
+            (
+                &format!(
+                    "select nullif(n, 3) as g, s, count(*) as c from {values} group by grouping sets ((nullif(n, 3)), (s, n * 2)) order by c desc, g, s"
+                ),
+                &["1|null|2", "null|a|1", "null|b|1", "null|b|1", "null|null|1"],
+            ),
+            (
+                &format!(
+                    "select case when n > 2 then 'many' else 'few' end as g, sum(n) as c from {values} group by rollup(case when n > 2 then 'many' else 'few' end) order by 1 nulls last"
+                ),
+                &["few|2", "many|3", "null|5"],
+            ),
+            (&format!("select count(*) as c from {values} group by rollup(n * 1.5) order by c"), &["1", "2", "3"]),
+            (
+                &format!(
+                    "select grouping(n + 1) as g, count(*) as c from {values} group by rollup(n + 1) order by g, c"
+                ),
+                &["0|1", "0|2", "1|3"],
+            ),
+        ],
+    );
+}

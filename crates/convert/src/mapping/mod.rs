@@ -231,16 +231,18 @@ impl Mapping {
 
     /// The record of what tables of the sidecar hold, if there are some.
     pub fn detachment(&self) -> Option<&Detachment> {
-        match self.steps.last() {
-            Some(Step::Detach(record)) => Some(record),
+        self.steps.iter().find_map(|step| match step {
+            Step::Detach(record) => Some(record.as_ref()),
             _ => None,
-        }
+        })
     }
 
     /// The same mapping, with its tables in `folder`.
     pub fn in_folder(mut self, folder: Location) -> Mapping {
-        if let Some(Step::Detach(record)) = self.steps.last_mut() {
-            record.folder = Some(folder);
+        for step in &mut self.steps {
+            if let Step::Detach(record) = step {
+                record.folder = Some(folder.clone());
+            }
         }
         self
     }
@@ -284,7 +286,7 @@ impl Step {
             Step::Gather(record) => Arc::new(Gathered::new(source, record, budget)),
             Step::Scatter(record) => Arc::new(Scattered::new(source, record, budget)?),
             Step::Lower(record) => Arc::new(Lowered::new(source, record, budget)?),
-            Step::Attach(record) => Arc::new(Attached::new(source, record)?),
+            Step::Attach(record) => Arc::new(Attached::new(source, record, budget)?),
             Step::Native(_) | Step::Number(_) | Step::Lift(_) | Step::Detach(_) => source,
             Step::Declare(graph) => declared(source, graph)?,
         })

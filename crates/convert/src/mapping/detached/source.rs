@@ -1,7 +1,7 @@
 //! Files and the tables of their sidecar as one graph.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -14,7 +14,9 @@ use isomorph_model::{
     Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, NodeBatch, NodeId, Part, Request, Side,
     Source, Tables, part,
 };
+use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::Batches;
+use isomorph_tables::lookup::{RowKeys, RowKeysBuilder};
 
 use super::table::Stored;
 use super::{Detachment, Naming, places};
@@ -28,10 +30,17 @@ pub struct Attached {
     shown: Graph,
     nodes: Vec<Option<Stored>>,
     edges: Vec<Option<Stored>>,
+    budget: Budget,
+    /// The keys of nodes by their rows, which are read when the first edge is.
+    keys: Vec<OnceLock<RowKeys>>,
 }
 
 fn misfit(what: impl Into<String>) -> Error {
     Error::broken(&CARRY_FITS, what.into())
+}
+
+fn not_there() -> Error {
+    misfit("an edge ends in a number that no node of the sidecar has")
 }
 
 impl Attached {
@@ -39,7 +48,7 @@ impl Attached {
     ///
     /// # Errors
     /// If the tables are not there, or the files have another graph.
-    pub fn new(inner: Arc<dyn Source>, record: &Detachment) -> Result<Self> {
+    pub fn new(inner: Arc<dyn Source>, record: &Detachment, budget: &Budget) -> Result<Self> {
         let folder = record.folder.as_ref().ok_or_else(|| Error::usage("it is not known where the tables are"))?;
         let inner = declared(inner, &record.written)?;
         let open = |all: &[bool], open: &dyn Fn(usize) -> Result<Stored>| {
@@ -52,7 +61,8 @@ impl Attached {
         let counted = shown.nodes.iter_mut().zip(&inner.graph().nodes).zip(&nodes);
         counted.for_each(|((ty, own), table)| ty.rows = table.as_ref().map_or(own.rows, |table| Some(table.rows())));
         shown.edges.iter_mut().zip(&inner.graph().edges).for_each(|(ty, own)| ty.rows = own.rows);
-        Ok(Attached { inner, record: record.clone(), shown, nodes, edges })
+        let keys = nodes.iter().map(|_| OnceLock::new()).collect();
+        Ok(Attached { inner, record: record.clone(), shown, nodes, edges, budget: budget.clone(), keys })
     }
 
     /// The nodes of a type, or their keys.
@@ -137,31 +147,57 @@ impl Attached {
         Ok(EdgeBatch { ty, rows, relations, source, target, layers, directed, keys, properties: all })
     }
 
-    /// The ends of edges as the graph names nodes of type `ty`.
+    /// The ends of edges as the graph names nodes of type `ty`: by key, if they have one, because types may be divided by their keys.
     fn ends(&self, ty: usize, ends: Ends) -> Result<Ends> {
         let own = self.shown.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
-        if !self.record.nodes.get(ty).is_some_and(|table| *table) {
+        let is_by_row = own.key.kind == KeyKind::Row && self.record.naming == Naming::Keys;
+        if is_by_row || !self.record.nodes.get(ty).is_some_and(|table| *table) {
             return Ok(ends);
         }
-        match (self.record.naming, ends) {
-            (Naming::Keys, Ends::Keys(keys)) => as_type(&keys, &own.key.data_type).map(Ends::Keys),
-            (Naming::Keys | Naming::Positions, Ends::Rows(rows)) => Ok(Ends::Rows(rows)),
+        let rows = match (self.record.naming, ends) {
+            (Naming::Keys | Naming::Numbers, Ends::Keys(keys)) => {
+                return as_type(&keys, &own.key.data_type).map(Ends::Keys);
+            }
             (Naming::Numbers, Ends::Rows(rows)) => {
                 let numbers = rows.values().iter().map(|row| i64::try_from(*row).map(|row| row + 1));
                 let numbers: std::result::Result<Vec<i64>, _> = numbers.collect();
                 let numbers: ArrayRef = Arc::new(Int64Array::from(numbers.map_err(|_| misfit("too many nodes"))?));
-                as_type(&numbers, &own.key.data_type).map(Ends::Keys)
+                return as_type(&numbers, &own.key.data_type).map(Ends::Keys);
             }
-            (Naming::Numbers, Ends::Keys(keys)) => as_type(&keys, &own.key.data_type).map(Ends::Keys),
+            (Naming::Keys | Naming::Positions, Ends::Rows(rows)) => rows,
             (Naming::Positions, Ends::Keys(keys)) => {
-                let rows = own.rows.unwrap_or_default();
                 let numbers = as_type(&keys, &DataType::Int64)?;
-                let row = |number: &i64| u64::try_from(*number).ok()?.checked_sub(1).filter(|row| *row < rows);
+                let row = |number: &i64| u64::try_from(*number).ok()?.checked_sub(1);
                 let found = numbers.as_primitive::<Int64Type>().values().iter().map(row).collect::<Option<Vec<u64>>>();
-                let lost = || misfit("an edge ends in a number that no node of the sidecar has");
-                Ok(Ends::Rows(UInt64Array::from(found.ok_or_else(lost)?)))
+                UInt64Array::from(found.ok_or_else(not_there)?)
+            }
+        };
+        let count = own.rows.unwrap_or_default();
+        if rows.values().iter().any(|row| *row >= count) {
+            return Err(not_there());
+        }
+        if own.key.kind == KeyKind::Row {
+            return Ok(Ends::Rows(rows));
+        }
+        let keys = self.keys_of(ty)?.gather(rows.values())?;
+        as_type(&keys, &own.key.data_type).map(Ends::Keys)
+    }
+
+    /// The keys of nodes of type `ty` by their rows.
+    fn keys_of(&self, ty: usize) -> Result<&RowKeys> {
+        let cell = self.keys.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
+        if let Some(keys) = cell.get() {
+            return Ok(keys);
+        }
+        let mut builder = RowKeysBuilder::new(&self.budget, &Scratch::new(None)?, self.budget.available() / 4);
+        for part in self.node_parts(ty, true, 1 << 13)? {
+            for batch in part {
+                let Batch::Nodes(nodes) = batch? else { continue };
+                nodes.keys.iter().try_for_each(|keys| builder.push(keys.as_ref()))?;
             }
         }
+        let keys = builder.finish()?;
+        Ok(cell.get_or_init(|| keys))
     }
 
     /// The row of a node of type `ty`.
@@ -277,12 +313,12 @@ impl Source for Attached {
     }
 
     fn end_form(&self, ty: usize) -> EndForm {
+        let ends = self.shown.edges.get(ty).map(|own| [own.source, own.target]).unwrap_or_default();
         let has_table = |node: usize| self.record.nodes.get(node).is_some_and(|table| *table);
-        let is_renamed = self.shown.edges.get(ty).is_some_and(|ty| has_table(ty.source) && has_table(ty.target));
-        match self.record.naming {
-            Naming::Positions if is_renamed => EndForm::Rows,
-            Naming::Numbers if is_renamed => EndForm::Keys,
-            _ => self.inner.end_form(ty),
+        let has_key = |node: usize| self.shown.nodes.get(node).is_some_and(|own| own.key.kind != KeyKind::Row);
+        match ends.into_iter().any(has_table) && ends.into_iter().any(has_key) {
+            true => EndForm::Keys,
+            false => self.inner.end_form(ty),
         }
     }
 

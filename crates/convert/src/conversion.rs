@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
@@ -15,7 +15,7 @@ use crate::destination_name::{check_apart, check_replaced};
 use crate::digested::Tapped;
 use crate::digests::{Digested, Digests, digest};
 use crate::driver::{Format, Shape};
-use crate::mapping::{CARRY_FITS, Lifter, Mapping, Native, Numberer, in_form, says_itself};
+use crate::mapping::{CARRY_FITS, Detacher, Lifter, Mapping, Native, Numberer, TableFiles, in_form, says_itself};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, OpenOptions, SidecarUse};
 use crate::pipeline;
@@ -151,6 +151,11 @@ pub fn convert(
         Some(record) => Box::new(Numberer::new(sink, record, resources)),
         None => plan.to.wrap_sink(sink, &plan.target),
     };
+    let tables = Arc::new(Mutex::new(Vec::new()));
+    if let Some(record) = plan.mapping.detachment() {
+        let files = (!options.loses()).then(|| TableFiles::create(&staging, directory, record)).transpose()?;
+        sink = Box::new(Detacher::new(sink, record, files, &tables));
+    }
     let source = brought(opened, plan, sink.as_mut(), resources, progress).map_err(|error| match &opened.sidecar {
         None => not_of_rdf(plan, error),
         Some(sidecar) if sidecar.schema_only => undescribed(error),
@@ -176,8 +181,10 @@ pub fn convert(
     }
     let carries = !options.loses() && !mapping.steps.is_empty();
     if carries {
-        write_sidecar(&staging, directory, (plan.from, plan.to), &mapping, Some(source.digests))?;
+        let tables = std::mem::take(&mut *tables.lock().unwrap_or_else(PoisonError::into_inner));
+        write_sidecar(&staging, directory, (plan.from, plan.to), &mapping, Some(source.digests), tables)?;
     }
+    let companion = staging.companion();
     // The last point at which the conversion can be cancelled.
     progress.advance(0)?;
     let manifests: Vec<&str> = plan.to.manifests(&written);
@@ -192,7 +199,11 @@ pub fn convert(
             return Ok(None);
         }
         let options = as_written(&mapping)?;
-        let inverse = mapping.inverse();
+        let folder = match directory {
+            true => location.join(sidecar::FOLDER)?,
+            false => companion.preview().unwrap_or_else(|| location.companion()),
+        };
+        let inverse = mapping.clone().in_folder(folder).inverse();
         let other = |error| blame(opened, with_place(error, opened.graph.as_ref(), resources, progress));
         if let Some(found) = plan.to.open_single_pass(location, &options, &mapping, progress)? {
             let back = inverse.rest().apply(found, &resources.budget)?;
@@ -415,7 +426,7 @@ pub(crate) fn blame(opened: &Opened, error: Error) -> Error {
     }
 }
 
-/// Writes the sidecar for a graph of one format in files of another.
+/// Writes the sidecar for a graph of one format in files of another; `tables` are its own files.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -425,8 +436,12 @@ pub(crate) fn write_sidecar(
     (of, format): (Format, Format),
     mapping: &Mapping,
     digests: Option<Digests>,
+    tables: Vec<Bound>,
 ) -> Result<()> {
-    let files = staging.finished();
+    let mut files: Vec<Bound> =
+        staging.finished().into_iter().map(|(name, digest)| Bound::new(name, &digest)).collect();
+    // Those in a directory are among its files.
+    files.extend(tables.into_iter().filter(|_| !directory));
     let sidecar = Sidecar {
         version: sidecar::VERSION,
         written_by: concat!("isomorph ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -434,7 +449,7 @@ pub(crate) fn write_sidecar(
         format: format.id().to_owned(),
         mapping: mapping.clone(),
         digests,
-        files: files.iter().map(|(name, digest)| Bound::new(name.clone(), digest)).collect(),
+        files,
         alternate: false,
         schema_only: false,
     };

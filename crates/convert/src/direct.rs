@@ -206,7 +206,7 @@ fn build(
     if carries {
         let mapping = Mapping { steps: vec![Step::Native(Box::new(graph.clone()))] };
         let digests = source.as_ref().map(|[whole, _]| whole.digests);
-        write_sidecar(&staging, true, (Format::DEEPGNN, Format::DEEPGNN), &mapping, digests)?;
+        write_sidecar(&staging, true, (Format::DEEPGNN, Format::DEEPGNN), &mapping, digests, Vec::new())?;
         carried.push(CARRIED.to_owned());
         let mut of_edges = graph.edges.iter().flat_map(|ty| &ty.properties);
         if asked.binary.watermark.is_none() && of_edges.any(|property| is_time(&property.name)) {

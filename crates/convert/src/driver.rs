@@ -80,6 +80,8 @@ pub struct Traits {
     pub holds_lone_nodes: bool,
     /// Whether it stores less than nodes, edges and properties, although it has several types: [`Driver::not_stored`] lists what.
     pub is_partial: bool,
+    /// Whether tables of the sidecar hold what it does not store: all but [`Driver::stored`].
+    pub detaches: bool,
     /// Whether edges are sorted by their source or target when they are written.
     pub sorts_edges: bool,
     /// Properties that every element must have: they stay in any selection of columns.
@@ -108,6 +110,7 @@ impl Traits {
             fusing: Fusing::Plain,
             holds_lone_nodes: true,
             is_partial: false,
+            detaches: false,
             sorts_edges: true,
             inseparable: &[],
             needs_schema: false,
@@ -323,6 +326,12 @@ pub trait Driver: Send + Sync {
     /// sidecar.
     fn altered(&self, _opened: &Opened, _graph: &Graph) -> Vec<(String, String)> {
         Vec::new()
+    }
+
+    /// What is written of `graph`, with the same types: without the properties, labels and directions that the format does not store. These go
+    /// into tables of the sidecar, see [`crate::mapping::Detachment`].
+    fn stored(&self, graph: &Graph) -> Graph {
+        graph.clone()
     }
 
     /// A check for every text value, if the layout cannot store all of them.

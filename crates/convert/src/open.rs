@@ -61,7 +61,9 @@ impl Opened {
         };
         let mut sidecar = sidecar.filter(|sidecar| sidecar.format == format.id());
         if let Some(sidecar) = &mut sidecar {
-            sidecar.schema_only = options.sidecar == SidecarUse::Schema;
+            // Tables of nodes and edges belong to exactly these files.
+            let has_tables = sidecar.mapping.detachment().is_some();
+            sidecar.schema_only = options.sidecar == SidecarUse::Schema && !has_tables;
         }
         if let Some(sidecar) = sidecar.as_ref().filter(|sidecar| !sidecar.schema_only) {
             let differences = sidecar.differences(&home, directory)?;
@@ -131,7 +133,7 @@ impl Opened {
         let mut options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
         format.layout_without_loss(&mut options.write);
         let plan = Plan::of(self, &self.location, &options, resources, progress)?;
-        if plan.mapping.numbering().is_some() {
+        if plan.mapping.numbering().is_some() || plan.mapping.detachment().is_some() {
             return as_written::written(self, &plan, resources, progress);
         }
         plan.mapped(Arc::clone(&self.graph), resources)

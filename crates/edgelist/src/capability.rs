@@ -43,3 +43,11 @@ pub fn unheld(graph: &Graph) -> Vec<(String, String)> {
     }
     all
 }
+
+/// Returns what an edge list stores of a graph of one node type and one edge type.
+pub fn stored(graph: &Graph) -> Graph {
+    let mut stored = graph.clone();
+    stored.nodes.iter_mut().for_each(|ty| ty.properties.clear());
+    crate::notation::directed_unless_alike(&mut stored);
+    stored
+}

@@ -24,7 +24,7 @@ mod source;
 mod survey;
 mod write;
 
-pub use capability::{CAPABILITY, holds, unheld};
+pub use capability::{CAPABILITY, holds, stored, unheld};
 pub use layout::detect;
 pub use listing::Listing;
 pub use notation::Notation;

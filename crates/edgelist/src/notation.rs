@@ -184,6 +184,63 @@ impl Notation {
         }
     }
 
+    /// Returns why a property of nodes is not stored; `is_value` of one that is a size or a weight of METIS.
+    fn lacks_of_nodes(self, property: &Property, is_value: bool) -> Option<&'static str> {
+        match self {
+            Notation::MatrixMarket => Some("a matrix has no values of nodes"),
+            Notation::AdjacencyList | Notation::MultilineAdjacencyList => {
+                Some("an adjacency list has no node properties")
+            }
+            Notation::Metis => (!is_value).then_some("a vertex of METIS has a size and weights, which are integers"),
+            Notation::Graphalytics => {
+                (!graphalytics::has_place(property)).then_some("values of Graphalytics are numbers")
+            }
+            Notation::Pajek => (!pajek::has_place(property, false))
+                .then_some("it has the name of a value with another type in Pajek, or is JSON"),
+        }
+    }
+
+    /// The same of a property of edges; `written` is the one that is written as their number.
+    fn lacks_of_edges(self, property: &Property, written: Option<&Property>) -> Option<&'static str> {
+        let is_written = written.is_some_and(|written| written.name == property.name);
+        match self {
+            Notation::MultilineAdjacencyList => None,
+            Notation::MatrixMarket => (!is_written).then_some("an entry of a matrix has one number"),
+            Notation::AdjacencyList => Some("edges of an adjacency list have no values"),
+            Notation::Metis => (!is_written).then_some("an edge of METIS has one integer"),
+            Notation::Graphalytics => {
+                (!graphalytics::has_place(property)).then_some("values of Graphalytics are numbers")
+            }
+            Notation::Pajek => (!pajek::has_place(property, true))
+                .then_some("it has the name of a value with another type in Pajek, or is JSON"),
+        }
+    }
+
+    /// Returns what this notation stores of a graph of one node type and one edge type. The edges of METIS are not read in the order in which they
+    /// are written, so that they keep what they have.
+    pub fn stored(self, graph: &Graph) -> Graph {
+        let mut stored = graph.clone();
+        let values = if self == Notation::Metis { metis::values_of(graph) } else { Vec::new() };
+        for ty in &mut stored.nodes {
+            let mut at = 0..ty.properties.len();
+            ty.properties.retain(|property| {
+                let is_value = at.next().is_some_and(|at| values.contains(&at));
+                self.lacks_of_nodes(property, is_value).is_none()
+            });
+        }
+        if self == Notation::Metis {
+            return stored;
+        }
+        for ty in &mut stored.edges {
+            let written = self.number_of(&ty.properties).cloned();
+            ty.properties.retain(|property| self.lacks_of_edges(property, written.as_ref()).is_none());
+        }
+        if self != Notation::Pajek {
+            directed_unless_alike(&mut stored);
+        }
+        stored
+    }
+
     /// Lists what this notation cannot store of a graph of one node type and one edge type, and why.
     pub fn unheld(self, graph: &Graph) -> Vec<(String, String)> {
         let mut all = Vec::new();
@@ -192,44 +249,16 @@ impl Notation {
             _ => Vec::new(),
         };
         for (at, property) in graph.nodes.iter().flat_map(|ty| ty.properties.iter().enumerate()) {
-            let why = match self {
-                Notation::MatrixMarket => "a matrix has no values of nodes",
-                Notation::AdjacencyList | Notation::MultilineAdjacencyList => {
-                    "an adjacency list has no node properties"
-                }
-                Notation::Metis if written.contains(&at) => continue,
-                Notation::Metis => "a vertex of METIS has a size and weights, which are integers",
-                Notation::Graphalytics => match graphalytics::has_place(property) {
-                    true => continue,
-                    false => "values of Graphalytics are numbers",
-                },
-                Notation::Pajek => match pajek::has_place(property, false) {
-                    true => continue,
-                    false => "it has the name of a value with another type in Pajek, or is JSON",
-                },
-            };
-            all.push((format!("property {} of nodes", property.name), why.to_owned()));
+            if let Some(why) = self.lacks_of_nodes(property, written.contains(&at)) {
+                all.push((format!("property {} of nodes", property.name), why.to_owned()));
+            }
         }
         for ty in &graph.edges {
             let written = self.number_of(&ty.properties);
             for property in &ty.properties {
-                let is_written = written.is_some_and(|written| written.name == property.name);
-                let why = match self {
-                    Notation::MultilineAdjacencyList => continue,
-                    Notation::MatrixMarket | Notation::Metis if is_written => continue,
-                    Notation::MatrixMarket => "an entry of a matrix has one number",
-                    Notation::AdjacencyList => "edges of an adjacency list have no values",
-                    Notation::Metis => "an edge of METIS has one integer",
-                    Notation::Graphalytics => match graphalytics::has_place(property) {
-                        true => continue,
-                        false => "values of Graphalytics are numbers",
-                    },
-                    Notation::Pajek => match pajek::has_place(property, true) {
-                        true => continue,
-                        false => "it has the name of a value with another type in Pajek, or is JSON",
-                    },
-                };
-                all.push((format!("property {} of edges", property.name), why.to_owned()));
+                if let Some(why) = self.lacks_of_edges(property, written) {
+                    all.push((format!("property {} of edges", property.name), why.to_owned()));
+                }
             }
             let why = match (self, ty.direction) {
                 (Notation::Metis, Direction::Directed | Direction::PerRow) => {
@@ -288,5 +317,12 @@ impl Notation {
     pub fn matches_name(self, name: &str) -> bool {
         let stem = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
         self.endings().iter().any(|ending| stem.ends_with(ending))
+    }
+}
+
+/// Makes edges directed that have directions of their own.
+pub(crate) fn directed_unless_alike(graph: &mut Graph) {
+    for ty in graph.edges.iter_mut().filter(|ty| ty.direction == Direction::PerRow) {
+        ty.direction = Direction::Directed;
     }
 }

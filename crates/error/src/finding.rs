@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Place, Rule, Severity};
+use crate::{Place, Result, Rule, Severity};
 
 /// A broken rule, and where it is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,17 @@ impl Findings {
         if kept.len() < self.keep.max(1) {
             kept.push(Finding { rule, message: message.into(), place: place.into() });
         }
+    }
+
+    /// Adds the rule that an error breaks; returns whether there is no error.
+    ///
+    /// # Errors
+    /// Returns an error that breaks no rule.
+    pub fn note(&mut self, read: Result<()>) -> Result<bool> {
+        let Err(error) = read else { return Ok(true) };
+        let Some(rule) = error.broken_rule() else { return Err(error) };
+        self.push(rule, error.message(), error.place().clone());
+        Ok(false)
     }
 
     /// Appends the findings of another collection.

@@ -24,6 +24,9 @@ pub const TYPED: Capability = Capability { nodes: TYPED_VALUES, edges: TYPED_VAL
 /// What tables in JSON lines can say.
 pub const JSON: Capability = Capability { nodes: JSON_VALUES, edges: JSON_VALUES, ..LEAST };
 
+/// What JSON lines of KGX can say: nodes and edges of one type each.
+pub const KGX: Capability = Capability { node_types: false, edge_types: false, keys: &[KeyKind::Utf8], ..JSON };
+
 /// What tables in CSV can say.
 pub const CSV: Capability = Capability { nodes: CSV_VALUES, edges: CSV_VALUES, ..LEAST };
 

@@ -1,10 +1,12 @@
 //! Finds the mapping of tables: a file, or what a convention makes of names and headers.
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Findings, Kind, Result};
+use isomorph_model::Graph;
 use isomorph_storage::{Blob, Location, Root, limits};
 
 use crate::sql::{Script, TableOptions, parse};
 use crate::workbook::{self, Sheets};
+use crate::write::{Form, script};
 
 /// The name of the mapping file that is written beside tables.
 pub const MAPPING: &str = "graph.pgq";
@@ -22,6 +24,8 @@ pub(crate) struct Found {
     pub recognised: Vec<(String, String)>,
     /// Tables that are no files of their own, by what the mapping calls their location: the sheets of a workbook.
     pub sheets: Vec<(String, Blob)>,
+    /// What was read as something else.
+    pub findings: Findings,
 }
 
 /// Whether a name is that of a mapping file.
@@ -79,6 +83,14 @@ pub(crate) fn find_or_draft(location: &Location, is_workbook: bool, draft: bool)
     }
 }
 
+/// The mapping of what was written of `graph` as JSON lines of KGX.
+pub(crate) fn written_as_kgx(location: &Location, graph: &Graph) -> Result<Found> {
+    let script = script(graph, Form::Kgx)?;
+    let recognised = vec![("tables".to_owned(), "by the names of KGX".to_owned())];
+    let (root, findings) = (Root::open(location)?, Findings::keeping(8));
+    Ok(Found { root, script, file: None, recognised, sheets: Vec::new(), findings })
+}
+
 /// The mapping of a workbook: its own sheet with one, or what the other sheets are by a convention.
 fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Found>> {
     let directory =
@@ -87,7 +99,7 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
     if !workbook::begins(&blob)? {
         return Ok(None);
     }
-    let Sheets { mapping, tables } = workbook::sheets(name, &blob)?;
+    let Sheets { mapping, tables, findings } = workbook::sheets(name, &blob)?;
     let (files, blobs): (Vec<_>, Vec<_>) = tables.into_iter().unzip();
     let sheets: Vec<(String, Blob)> = files.iter().map(|file| file.name.clone()).zip(blobs).collect();
     let names: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();
@@ -96,7 +108,14 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
         let file = format!("{name}#{MAPPING}");
         let script = of_sheets(parse(&text, &file)?, name, &file)?;
         let recognised = vec![told, ("tables".to_owned(), format!("by the sheet {MAPPING}"))];
-        return Ok(Some(Found { root: Root::open(&directory)?, script, file: Some(file), recognised, sheets }));
+        return Ok(Some(Found {
+            root: Root::open(&directory)?,
+            script,
+            file: Some(file),
+            recognised,
+            sheets,
+            findings,
+        }));
     }
     let Some((script, mut recognised)) = crate::conventions::guess_of(&files, Vec::new(), draft)? else {
         let what = format!("no convention makes a graph of the sheets {}", names.join(", "));
@@ -109,7 +128,7 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
             )));
     };
     recognised.insert(0, told);
-    Ok(Some(Found { root: Root::open(&directory)?, script, file: None, recognised, sheets }))
+    Ok(Some(Found { root: Root::open(&directory)?, script, file: None, recognised, sheets, findings }))
 }
 
 /// The mapping of the workbook `name` with full locations: there, `#people` is a sheet of the same workbook.
@@ -134,5 +153,5 @@ fn read(root: Root, name: String) -> Result<Found> {
         .map_err(|_| Error::broken(&crate::rules::MAPPING, "the file is not UTF-8").at(name.as_str()))?;
     let script = parse(text, &name)?;
     let recognised = vec![("tables".to_owned(), format!("by the mapping file {name}"))];
-    Ok(Found { root, script, file: Some(name), recognised, sheets: Vec::new() })
+    Ok(Found { root, script, file: Some(name), recognised, sheets: Vec::new(), findings: Findings::keeping(8) })
 }

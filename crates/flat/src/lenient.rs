@@ -1,5 +1,5 @@
-//! Rows that are wrong, set aside instead of ending the reading: cells that do not have their type, keys that are missing or repeated, and ends
-//! that are no node. They are found when the tables are opened, so that every reading leaves out the same ones.
+//! Rows that are wrong, set aside instead of ending the reading: records of CSV with another number of fields, cells that do not have their type,
+//! keys that are missing or repeated, and ends that are no node. They are found when the tables are opened, so that every reading leaves out the same ones.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -88,6 +88,13 @@ impl Tables {
 
     fn wrong_cells(&self, at: usize) -> Result<Found> {
         let (table, mut found) = (&self.tables[at], Found::default());
+        for part in &table.files {
+            part.reader.odd_records(&mut |row, error| {
+                if let Some(rule) = error.broken_rule() {
+                    found.add(part.first + row, error.place().clone(), rule, error.message().to_owned());
+                }
+            })?;
+        }
         let columns = self.read_columns(at);
         for piece in table.pieces() {
             let mut reading = table.read(&piece, &columns, ROWS)?;

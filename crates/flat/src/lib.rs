@@ -31,7 +31,7 @@ use isomorph_error::{Kind, Result};
 use isomorph_storage::{Blob, Location};
 use isomorph_tables::Encoding;
 
-pub use capability::{CSV, JSON, NEO4J, TYPED, holds};
+pub use capability::{CSV, JSON, KGX, NEO4J, TYPED, holds};
 pub use find::{MAPPING, is_mapping};
 pub use open::{OpenOptions, Tables};
 pub use plain::PlainTable;
@@ -48,7 +48,11 @@ pub fn detect(location: &Location) -> Result<Option<Form>> {
     }
     let of = |found: find::Found| {
         let encoding = found.script.tables.first()?.encoding;
-        Some(if neo4j::is_meant(&found.script) { Form::Neo4j } else { Form::Tables(encoding) })
+        Some(match encoding {
+            _ if neo4j::is_meant(&found.script) => Form::Neo4j,
+            Encoding::JsonLines if found.file.is_none() && is_kgx(&found.script) => Form::Kgx,
+            _ => Form::Tables(encoding),
+        })
     };
     match find::find(location) {
         Ok(found) => Ok(found.and_then(of)),
@@ -58,6 +62,29 @@ pub fn detect(location: &Location) -> Result<Option<Form>> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// The files of JSON lines of KGX.
+const OF_KGX: [&str; 2] = ["nodes.jsonl", "edges.jsonl"];
+
+/// Whether a convention has found the two tables of KGX under the names that are written.
+fn is_kgx(script: &sql::Script) -> bool {
+    let is_role = |option: &str, column: &str| {
+        let mut options = script.tables.iter().flat_map(|table| &table.options);
+        options.any(|(name, value)| name == option && value == column)
+    };
+    let mut locations = script.tables.iter().map(|table| table.location.as_str());
+    locations.all(|name| OF_KGX.contains(&name))
+        && is_role("isomorph.labels", "category")
+        && is_role("isomorph.relation", "predicate")
+}
+
+/// Whether all files of a directory are JSON lines of KGX.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn owns_kgx(directory: &Location, names: &[&str]) -> Result<bool> {
+    Ok(names.iter().all(|name| OF_KGX.contains(name)) && detect(directory)? == Some(Form::Kgx))
 }
 
 /// Whether all files of a directory belong to one graph of tables: its mapping file and what this names. `names` lists the directory.

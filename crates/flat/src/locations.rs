@@ -36,6 +36,7 @@ impl Opening {
             self.found.sheets.iter().any(|(known, _)| known.split_once('#').is_some_and(|(own, _)| own == name));
         if !is_open && check_relative(name).is_ok() {
             let sheets = workbook::sheets(name, &self.found.root.file(name)?)?;
+            self.findings.merge(sheets.findings);
             self.found.sheets.extend(sheets.tables.into_iter().map(|(file, blob)| (file.name, blob)));
         }
         Ok(())

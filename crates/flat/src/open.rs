@@ -7,7 +7,7 @@ use isomorph_error::{Error, Finding, Findings, Result};
 use isomorph_model::Graph;
 use isomorph_storage::{Budget, Location, Scratch, pool};
 
-use crate::find::{Found, find_or_draft, is_file_of_workbook};
+use crate::find::{Found, find_or_draft, is_file_of_workbook, written_as_kgx};
 use crate::keys::Keys;
 use crate::opening::Opening;
 use crate::sql::Script;
@@ -22,6 +22,8 @@ pub struct OpenOptions {
     pub lenient: bool,
     /// Whether the location is a workbook, whatever its name.
     pub is_workbook: bool,
+    /// The graph that was written as JSON lines of KGX, if a sidecar describes it: it is read with its columns.
+    pub shown: Option<Graph>,
     /// Memory for keys.
     pub budget: Budget,
     /// Temporary files.
@@ -37,6 +39,7 @@ impl Default for OpenOptions {
             allow_outside: false,
             lenient: false,
             is_workbook: false,
+            shown: None,
             budget,
             scratch: None,
             threads: pool::threads(),
@@ -101,7 +104,11 @@ impl Tables {
     /// When the files cannot be read, or are no graph.
     pub fn open(location: &Location, options: OpenOptions) -> Result<Tables> {
         let is_workbook = options.is_workbook || is_file_of_workbook(location);
-        let mut tables = Tables::of(find_or_draft(location, is_workbook, false)?, location, options)?;
+        let found = match &options.shown {
+            Some(graph) => Some(written_as_kgx(location, graph)?),
+            None => find_or_draft(location, is_workbook, false)?,
+        };
+        let mut tables = Tables::of(found, location, options)?;
         match tables.options.lenient {
             true => tables.set_aside()?,
             false => tables.check_keys()?,
@@ -123,7 +130,7 @@ impl Tables {
                 .at(location.to_string())
                 .hint("write a mapping file, graph.pgq: CREATE EXTERNAL TABLE …, CREATE PROPERTY GRAPH …")
         })?;
-        let (location, findings) = (location.clone(), Findings::keeping(8));
+        let (location, findings) = (location.clone(), found.findings.clone());
         Opening { location, found, options, opened: Vec::new(), by_name: HashMap::new(), findings }.open()
     }
 
@@ -131,10 +138,8 @@ impl Tables {
     /// both.
     fn check_keys(&mut self) -> Result<()> {
         for ty in 0..self.nodes.len() {
-            if let Err(error) = self.keys_of(ty) {
-                let Some(rule) = error.broken_rule() else { return Err(error) };
-                self.findings.push(rule, error.message().to_owned(), error.place().clone());
-            }
+            let keys = self.keys_of(ty).map(|_| ());
+            self.findings.note(keys)?;
         }
         Ok(())
     }

@@ -12,15 +12,17 @@ use crate::sql::{ExternalTable, TableOptions};
 use crate::survey::{header, same_columns};
 use crate::table::TablePart;
 
-/// The files of a table, and how each is read.
+/// The files of a table, and how each is read; with `lenient`, records of CSV may have any number of fields.
 pub(crate) fn readings(
     declared: &ExternalTable,
     options: &TableOptions,
     blobs: Vec<Blob>,
+    lenient: bool,
 ) -> Result<Vec<(Blob, ReadOptions)>> {
     let mut all: Vec<(Blob, ReadOptions)> = Vec::with_capacity(blobs.len());
     for blob in blobs {
         let mut csv = dialect(declared, options, &blob)?;
+        csv.keep_odd_records = lenient;
         if let Some((first, read)) = all.first().filter(|_| options.first_header && csv.has_header) {
             (csv.has_header, csv.names) = (false, Some(header(first, read)?));
         }

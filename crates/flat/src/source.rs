@@ -355,30 +355,20 @@ impl Source for Tables {
             let options = OpenOptions { lenient: true, ..self.options.clone() };
             return match Tables::open(&self.location, options) {
                 Ok(tables) => tables.validate(findings),
-                Err(error) => noted(findings, Err(error)).map(|_| ()),
+                Err(error) => findings.note(Err(error)).map(|_| ()),
             };
         }
         findings.merge(self.findings.clone());
         self.rejected.iter().for_each(|one| findings.push(one.rule, one.message.clone(), one.place.clone()));
-        let all = |request: Request| -> Result<()> {
-            self.scan(&request)?.into_iter().try_for_each(|mut part| part.try_for_each(|batch| batch.map(|_| ())))
-        };
+        let all = |request: Request| part::read_all(self.scan(&request)?);
         let mut sound = true;
         for ty in 0..self.nodes.len() {
-            sound &= noted(findings, all(Request::of(Wanted::Nodes(ty))))?;
+            sound &= findings.note(all(Request::of(Wanted::Nodes(ty))))?;
         }
         // Ends are looked up among keys: those of a table that is not sound tell nothing.
         for ty in (0..self.edges.len()).filter(|_| sound) {
-            noted(findings, all(Request::of(Wanted::Edges(ty))))?;
+            findings.note(all(Request::of(Wanted::Edges(ty))))?;
         }
         Ok(())
     }
-}
-
-/// Whether a reading has succeeded; an error that breaks a rule becomes a finding.
-fn noted(findings: &mut Findings, read: Result<()>) -> Result<bool> {
-    let Err(error) = read else { return Ok(true) };
-    let Some(rule) = error.broken_rule() else { return Err(error) };
-    findings.push(rule, error.message(), error.place().clone());
-    Ok(false)
 }

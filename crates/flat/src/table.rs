@@ -130,7 +130,7 @@ impl Table {
             Encoding::JsonLines => blobs,
             _ => without_empty(blobs, options.first_header, findings),
         };
-        let mut files = readings(declared, &options, blobs)?;
+        let mut files = readings(declared, &options, blobs, lenient)?;
         let blob = files.first().map(|(blob, _)| blob.clone()).ok_or_else(|| Error::usage("a table has no files"))?;
         let missing = |name: &str, of: &Schema| {
             let names: Vec<&str> = of.fields().iter().map(|field| field.name().as_str()).collect();

@@ -49,6 +49,10 @@ impl Syntax for Cx2 {
     fn has_json_as_text(&self) -> bool {
         true
     }
+
+    fn has_integer_ids(&self) -> bool {
+        true
+    }
 }
 
 impl Cx2 {

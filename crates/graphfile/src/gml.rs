@@ -6,9 +6,9 @@ pub mod rules;
 mod write;
 
 use arrow_schema::DataType;
-use isomorph_error::Result;
+use isomorph_error::{Result, Rule};
 use isomorph_model::{Cardinality, Property, ValueKind};
-use isomorph_records::{Form, Labels, Reader, RecordRules, Syntax};
+use isomorph_records::{Form, Head, Labels, Reader, RecordRules, Syntax};
 use isomorph_storage::Location;
 use isomorph_tables::PackedFile;
 
@@ -40,6 +40,14 @@ impl Syntax for Gml {
 
     fn has_json_as_text(&self) -> bool {
         true
+    }
+
+    fn has_integer_ids(&self) -> bool {
+        true
+    }
+
+    fn single_edges(&self, head: &Head) -> Option<&'static Rule> {
+        (head.metadata.get(MULTIGRAPH).map(String::as_str) != Some("true")).then_some(&rules::MULTIGRAPH)
     }
 }
 

@@ -4,10 +4,10 @@ mod read;
 pub mod rules;
 mod write;
 
-use isomorph_error::Result;
+use isomorph_error::{Result, Rule};
 use isomorph_model::Graph;
 use isomorph_records::json::first_members;
-use isomorph_records::{Form, Reader, RecordRules, Syntax};
+use isomorph_records::{Form, Head, Reader, RecordRules, Syntax};
 use isomorph_storage::Location;
 use isomorph_tables::PackedFile;
 
@@ -57,6 +57,10 @@ impl Syntax for NodeLink {
 
     fn numbers_nodes(&self) -> bool {
         true
+    }
+
+    fn single_edges(&self, head: &Head) -> Option<&'static Rule> {
+        (head.metadata.get(MULTIGRAPH).map(String::as_str) == Some("false")).then_some(&rules::MULTIGRAPH)
     }
 }
 

@@ -1,23 +1,22 @@
 //! Reads nodes, edges and hyperedges one after another.
 
+mod data;
+mod text;
+
 use isomorph_error::{Error, Findings, Place, Result, Rule};
 use isomorph_model::Document;
-use isomorph_records::xml::{self, Buffer, Event, Tag as Element, XmlRules, XmlStream, check_reference};
-use isomorph_records::{Endpoint, Head, Item, Reader, Record, Role, Slots, Tag};
+use isomorph_records::xml::{Buffer, Event, Tag as Element, XmlRules, XmlStream};
+use isomorph_records::{Endpoint, Head, Id, Item, Reader, Record, Role, Slots, Tag};
 use isomorph_tables::PackedFile;
-use quick_xml::name::{PrefixDeclaration, ResolveResult};
+use quick_xml::name::ResolveResult;
 
-use crate::bind::{Binding, Misfit};
+use crate::bind::Binding;
 use crate::document::{Datum, document};
-use crate::fragment::{DECLARED, declare};
-use crate::keys::{Domain, Key, Keys, data_type, says};
+use crate::keys::{Domain, Keys, says};
 use crate::rules;
 
 /// Beginning of the namespaces of GraphML's versions.
 const GRAPHML: &[u8] = b"http://graphml.graphdrawing.org/xmlns";
-
-/// Maximum number of keys.
-const KEYS: usize = 10_000;
 
 /// Reads a file.
 pub(crate) struct GraphMlReader {
@@ -131,216 +130,17 @@ impl GraphMlReader {
         if is_empty { Ok(()) } else { self.xml.skip() }
     }
 
-    /// Appends the text inside the current element, with inner elements as XML.
-    fn text(&mut self, out: &mut String) -> Result<()> {
-        self.buffered(|parser, buffer| parser.text_in(buffer, out))?;
-        self.xml.check_characters(out)
-    }
-
-    fn text_in(&mut self, buffer: &mut Buffer, out: &mut String) -> Result<()> {
-        let (mut depth, mut has_elements) = (1, false);
-        // Positions at which elements of the outermost level can declare prefixes, and the prefixes that they inherit.
-        let mut inherited: Vec<(usize, String, String)> = Vec::new();
-        loop {
-            match self.xml.event(buffer)? {
-                event @ (Event::Text(_) | Event::CData(_) | Event::GeneralRef(_)) if !has_elements => {
-                    self.xml.push_text(&event, out)?;
-                }
-                Event::Text(text) => self.raw(out, "", &text, "")?,
-                Event::CData(text) => self.raw(out, "<![CDATA[", &text, "]]>")?,
-                Event::GeneralRef(name) => {
-                    check_reference(&name).map_err(|message| self.syntax(message))?;
-                    self.raw(out, "&", &name, ";")?;
-                }
-                event @ (Event::Start(_) | Event::Empty(_)) => {
-                    if !std::mem::replace(&mut has_elements, true) && out.trim().is_empty() {
-                        out.clear();
-                    }
-                    if let (1, Event::Start(tag) | Event::Empty(tag)) = (depth, &event) {
-                        let at = out.len() + 1 + tag.name().into_inner().len();
-                        inherited.extend(self.inherited(tag).map(|(prefix, uri)| (at, prefix, uri)));
-                        if inherited.len() > 1 << 16 {
-                            return Err(self.wrong(&rules::LIMIT, "too many elements with prefixes in one value"));
-                        }
-                    }
-                    match event {
-                        Event::Start(tag) => {
-                            depth += 1;
-                            self.raw(out, "<", tag.bytes(), ">")?;
-                        }
-                        Event::Empty(tag) => self.raw(out, "<", tag.bytes(), "/>")?,
-                        _ => {}
-                    }
-                    self.xml.check_depth(depth)?;
-                }
-                Event::End(tag) => {
-                    depth -= 1;
-                    if depth == 0 {
-                        if has_elements {
-                            out.truncate(out.trim_end().len());
-                        }
-                        declare(out, &inherited);
-                        return Ok(());
-                    }
-                    self.raw(out, "</", &tag, ">")?;
-                }
-                Event::Eof => return Err(self.xml.truncated()),
-                _ => {}
-            }
-            if out.len() > xml::LONGEST {
-                return Err(self.wrong(&rules::LIMIT, "a text is longer than 64 MiB"));
-            }
+    /// Reads an id, if there is one.
+    fn id(&self, tag: &Element<'_>, name: &str, id: &mut Id) -> Result<()> {
+        if !self.xml.attribute_into(tag, name, id.text_mut(Tag::Text))? {
+            id.clear();
         }
-    }
-
-    fn raw(&self, out: &mut String, before: &str, bytes: &[u8], after: &str) -> Result<()> {
-        let text = std::str::from_utf8(bytes).map_err(|_| self.syntax("the text is not UTF-8"))?;
-        out.push_str(before);
-        match text.contains('\r') {
-            // XML 1.0, section 2.11.
-            true => out.push_str(&text.replace("\r\n", "\n").replace('\r', "\n")),
-            false => out.push_str(text),
-        }
-        out.push_str(after);
         Ok(())
-    }
-
-    /// Returns the prefixes that an element inside data inherits, except those that are declared in the output.
-    fn inherited(&self, tag: &Element<'_>) -> impl Iterator<Item = (String, String)> {
-        let mut all = Vec::new();
-        for (prefix, uri) in self.xml.namespaces().bindings() {
-            let PrefixDeclaration::Named(prefix) = prefix else { continue };
-            let (prefix, uri) = (String::from_utf8_lossy(prefix), String::from_utf8_lossy(uri.0));
-            let is_known = DECLARED.iter().any(|(own, known)| *own == prefix && *known == uri);
-            if !is_known
-                && !matches!(prefix.as_ref(), "xml" | "xmlns")
-                && !tag.has_attribute(&format!("xmlns:{prefix}"))
-            {
-                all.push((prefix.into_owned(), uri.replace('"', "&quot;")));
-            }
-        }
-        all.into_iter()
-    }
-
-    fn key(&mut self, tag: &Element<'_>, is_empty: bool) -> Result<()> {
-        let mut id = String::new();
-        self.xml.required(tag, "id", &mut id)?;
-        let yfiles = self.xml.attribute(tag, "yfiles.type")?;
-        let name = self.xml.attribute(tag, "attr.name")?.or_else(|| yfiles.clone()).unwrap_or_else(|| id.clone());
-        let domain = Domain::of(&self.xml.attribute(tag, "for")?.unwrap_or_default());
-        let word = self.xml.attribute(tag, "attr.type")?;
-        let (data_type, is_known) = word.as_deref().map_or((arrow_schema::DataType::Utf8, true), data_type);
-        let foreign = word.filter(|_| !is_known);
-        let default = if is_empty { None } else { self.buffered(Self::default_in)? };
-        if self.keys.all.len() >= KEYS {
-            return Err(self.wrong(&rules::LIMIT, format!("more than {KEYS} keys")));
-        }
-        let message = format!("the key {id:?} is declared twice");
-        if !self.keys.add(Key { id, name, domain, data_type, yfiles, default, foreign }) {
-            return Err(self.wrong(&rules::KEY, message));
-        }
-        self.last.push(0);
-        self.graph_data.push(None);
-        Ok(())
-    }
-
-    /// Returns the default value of a key.
-    fn default_in(&mut self, buffer: &mut Buffer) -> Result<Option<String>> {
-        let mut default = None;
-        loop {
-            match self.xml.event(buffer)? {
-                Event::Start(tag) if self.own_name(&tag) == Some(b"default") => {
-                    let mut text = String::new();
-                    self.text(&mut text)?;
-                    default = Some(text);
-                }
-                Event::Empty(tag) if self.own_name(&tag) == Some(b"default") => default = Some(String::new()),
-                Event::Start(_) => self.xml.skip()?,
-                Event::End(_) => return Ok(default),
-                Event::Eof => return Err(self.xml.truncated()),
-                _ => {}
-            }
-        }
-    }
-
-    /// Reads the name of the key of data, and returns its position.
-    fn key_of(&mut self, tag: &Element<'_>, of: Domain) -> Result<usize> {
-        let mut id = std::mem::take(&mut self.id);
-        self.xml.required(tag, "key", &mut id)?;
-        let found = self.keys.find(&id, of);
-        self.id = id;
-        let Some(at) = found else {
-            let id = &self.id;
-            return Err(self.wrong(&rules::KEY, format!("the key {id:?} is not declared before it is used")));
-        };
-        let key = &self.keys.all[at];
-        if !key.domain.includes(of) {
-            let (name, domain) = (&key.name, key.domain.word());
-            let message = format!("{name} is declared for {domain}, but is used in {}", of.word());
-            return Err(self.wrong(&rules::KEY, message));
-        }
-        Ok(at)
-    }
-
-    /// Reads data of the graph.
-    fn datum_of_graph(&mut self, tag: &Element<'_>, is_empty: bool) -> Result<()> {
-        let at = self.key_of(tag, Domain::Graph)?;
-        if self.graph_data[at].is_some() {
-            let name = &self.keys.all[at].name;
-            return Err(self.wrong(&rules::KEY, format!("the graph has two values of {name:?}")));
-        }
-        let mut text = String::new();
-        if !is_empty {
-            self.text(&mut text)?;
-        }
-        self.graph_data[at] = Some(text);
-        Ok(())
-    }
-
-    /// Reads data of the current element.
-    fn datum(&mut self, tag: &Element<'_>, is_empty: bool, of: Domain, slots: &mut Slots) -> Result<()> {
-        let at = self.key_of(tag, of)?;
-        if std::mem::replace(&mut self.last[at], self.element) == self.element {
-            let (name, place) = (&self.keys.all[at].name, self.xml.place());
-            self.repeated.get_or_insert_with(|| (name.clone(), place, 0)).2 += 1;
-        }
-        let mut value = std::mem::take(&mut self.value);
-        value.clear();
-        if !is_empty {
-            self.text(&mut value)?;
-        }
-        let binding = match of {
-            Domain::Node => &mut self.nodes,
-            Domain::Edge => &mut self.edges,
-            _ => &mut self.hyperedges,
-        };
-        let put = binding.put(&self.keys, at, slots, &value);
-        self.value = value;
-        put.map_err(|misfit| match misfit {
-            Misfit::Not(what) => self.misfit(at, &self.value, what),
-            Misfit::Twice => {
-                let name = &self.keys.all[at].name;
-                self.wrong(&rules::VALUE, format!("{name}: two keys with this name have values"))
-            }
-        })
-    }
-
-    fn misfit(&self, key: usize, text: &str, what: &str) -> Error {
-        let cut: String = text.chars().take(40).collect();
-        self.wrong(&rules::VALUE, format!("{}: {cut:?} is not {what}", self.keys.all[key].name))
-    }
-
-    fn put_defaults(&self, binding: &Binding, slots: &mut Slots) -> Result<()> {
-        binding
-            .put_defaults(slots)
-            .map_err(|(key, what)| self.misfit(key, self.keys.all[key].default.as_deref().unwrap_or_default(), what))
     }
 
     fn node(&mut self, tag: &Element<'_>, is_empty: bool, record: &mut Record) -> Result<()> {
         record.begin_node();
-        if !self.xml.attribute_into(tag, "id", record.id.text_mut(Tag::Text))? {
-            return Err(self.syntax("a node has no id"));
-        }
+        self.id(tag, "id", &mut record.id)?;
         if !is_empty {
             self.inside(Domain::Node, &mut record.nodes, &mut Vec::new())?;
         }
@@ -349,8 +149,8 @@ impl GraphMlReader {
 
     fn edge(&mut self, tag: &Element<'_>, is_empty: bool, record: &mut Record) -> Result<()> {
         record.begin_edge();
-        self.xml.required(tag, "source", record.source.text_mut(Tag::Text))?;
-        self.xml.required(tag, "target", record.target.text_mut(Tag::Text))?;
+        self.id(tag, "source", &mut record.source)?;
+        self.id(tag, "target", &mut record.target)?;
         for port in ["sourceport", "targetport"] {
             self.passed_over += u64::from(tag.has_attribute(port));
         }
@@ -374,9 +174,7 @@ impl GraphMlReader {
 
     fn hyperedge(&mut self, tag: &Element<'_>, is_empty: bool, record: &mut Record) -> Result<()> {
         record.begin_hyperedge();
-        if !self.xml.attribute_into(tag, "id", record.id.text_mut(Tag::Text))? {
-            return Err(self.wrong(&rules::HYPEREDGE, "a hyperedge has no id"));
-        }
+        self.id(tag, "id", &mut record.id)?;
         if !is_empty {
             self.inside(Domain::Hyperedge, &mut record.hyperedges, &mut record.endpoints)?;
         }

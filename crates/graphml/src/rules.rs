@@ -11,10 +11,10 @@ isomorph_error::rules! {
         "correct the name or the namespace of the element, or remove it";
     /// An end that is not a node.
     END "GRAPHML-END" Error
-        "all ends of edges and hyperedges are nodes of the file",
+        "every edge has a source and a target, and all ends of edges and hyperedges are nodes of the file",
         "add the node, or remove the edge";
-    /// A repeated node.
-    ID "GRAPHML-ID" Error "node ids are unique", "rename one of the nodes, or write one node instead of both";
+    /// A repeated or missing node id.
+    ID "GRAPHML-ID" Error "every node has a unique id", "give every node an id of its own, or write one node instead of both";
     /// Hyperedges that cannot be distinguished.
     HYPEREDGE "GRAPHML-HYPEREDGE" Error
         "every hyperedge has a unique id; GraphML allows hyperedges without id, but their ends could not be \
@@ -49,7 +49,7 @@ isomorph_error::rules! {
         "remove the values that are not meant";
     /// Input that is not GraphML.
     SYNTAX "GRAPHML-SYNTAX" Error
-        "a file is well-formed XML in UTF-8, without entities of its own: graphml, its keys, and one graph of nodes, \
+        "a file is well-formed XML in UTF-8 or UTF-16, without entities of its own: graphml, its keys, and one graph of nodes, \
          edges and hyperedges",
         "correct the place in the message";
     /// A type that GraphML does not have.

@@ -164,8 +164,8 @@ fn what_is_no_graphml_is_told_by_rule_and_place() {
     let cases = [
         ("<node id=\"a\"><graph/></node>", "GRAPHML-NESTED"),
         ("<graph/>", "GRAPHML-NESTED"),
-        ("<node/>", "GRAPHML-SYNTAX"),
-        ("<edge source=\"a\"/>", "GRAPHML-SYNTAX"),
+        ("<node/>", "GRAPHML-ID"),
+        ("<edge source=\"a\"/>", "GRAPHML-END"),
         ("<edge source=\"a\" target=\"b\" directed=\"maybe\"/>", "GRAPHML-SYNTAX"),
         ("<hyperedge><endpoint node=\"a\"/></hyperedge>", "GRAPHML-HYPEREDGE"),
         ("<node id=\"a\"><data key=\"none\">1</data></node>", "GRAPHML-KEY"),
@@ -469,4 +469,60 @@ proptest! {
         prop_assert_eq!(shown(&back), shown(&graph));
         prop_assert_eq!(&back.graph().nodes[0].properties[0].name, all[0]);
     }
+}
+
+#[test]
+fn utf_16_is_decoded() {
+    let text = |encoding: &str| {
+        format!(
+            "<?xml version=\"1.0\"{encoding}?><graphml><graph edgedefault=\"directed\"><node id=\"é\u{1f600}\"/><node id=\"b\"/><edge source=\"b\" target=\"é\u{1f600}\"/></graph></graphml>"
+        )
+    };
+    let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    let whole = shown(&open(text("").as_bytes()).unwrap());
+    assert_eq!(whole, ["\"é\u{1f600}\"", "\"b\"", "\"b\" \"é\u{1f600}\""]);
+    for encoding in ["", " encoding=\"UTF-16\"", " encoding='utf-16LE'"] {
+        for bytes in [little(&text(encoding)), little(&format!("\u{feff}{}", text(encoding)))] {
+            assert_eq!(shown(&open(&bytes).unwrap()), whole, "{encoding}");
+            let home = tempfile::tempdir().unwrap();
+            let path = home.path().join("graph");
+            std::fs::write(&path, &bytes).unwrap();
+            assert!(GraphMl::detect(&Location::from_path(&path)).unwrap());
+        }
+    }
+    assert_eq!(shown(&open(&big(&text(" encoding=\"UTF-16\""))).unwrap()), whole);
+    assert_eq!(shown(&open(&big(&format!("\u{feff}{}", text(" encoding=\"UTF-16BE\"")))).unwrap()), whole);
+    for (bytes, message) in [
+        (text(" encoding=\"UTF-16\"").into_bytes(), "the declared encoding is utf-16"),
+        (little(&text(" encoding=\"UTF-8\"")), "the declared encoding is utf-8, but its bytes are UTF-16"),
+        (little(&text(" encoding=\"UTF-16BE\"")), "the declared encoding is utf-16be, but its bytes are UTF-16"),
+        ([little(&text("")).as_slice(), b"x"].concat(), "the text in UTF-16 ends within a character"),
+        (
+            [little("<?xml version=\"1.0\"?><graphml>").as_slice(), &[0, 0xdc]].concat(),
+            "the text is not UTF-16: half a character stands alone",
+        ),
+    ] {
+        let error = open(&bytes).err().unwrap();
+        assert_eq!((error.broken_rule().unwrap().id, error.message()), ("GRAPHML-SYNTAX", message));
+    }
+}
+
+#[test]
+fn elements_without_an_id_or_an_end_are_set_aside() {
+    let ends = "<endpoint node=\"a\"/>";
+    let text = with(&format!(
+        "<node id=\"a\"/><node/><node id=\"b\"/><edge source=\"a\" target=\"b\"/><edge source=\"a\"/><edge target=\"a\"/><hyperedge>{ends}</hyperedge><hyperedge id=\"h\">{ends}</hyperedge><node id=\"a\"/>"
+    ));
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.graphml");
+    std::fs::write(&path, &text).unwrap();
+    let options = OpenOptions { lenient: true, ..OpenOptions::default() };
+    let graph = RecordGraph::open(&Location::from_path(&path), &GraphMl, options).unwrap();
+    assert_eq!(shown(&graph)[..3], ["\"a\" -", "\"b\" -", "\"a\" \"b\""]);
+    assert_eq!(graph.graph().hyperedges[0].rows, Some(1));
+    let mut rules: Vec<&str> = graph.set_aside().iter().map(|one| one.rule.id).collect();
+    rules.sort_unstable();
+    assert_eq!(rules, ["GRAPHML-END", "GRAPHML-END", "GRAPHML-HYPEREDGE", "GRAPHML-ID", "GRAPHML-ID"]);
+    assert_eq!(open(text.as_bytes()).err().unwrap().broken_rule().unwrap().id, "GRAPHML-ID");
 }

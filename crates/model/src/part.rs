@@ -89,6 +89,14 @@ pub fn edge_batches(part: Box<dyn Part + '_>) -> Result<Vec<EdgeBatch>> {
     part.filter_map(edges).collect()
 }
 
+/// Reads all parts to check them.
+///
+/// # Errors
+/// Returns the first error.
+pub fn read_all(parts: Vec<Box<dyn Part + '_>>) -> Result<()> {
+    parts.into_iter().flatten().try_for_each(|batch| batch.map(|_| ()))
+}
+
 /// Chains the batches of all `parts`. The first part is opened immediately, so that its number of rows
 /// is available before reading.
 ///

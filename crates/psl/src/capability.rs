@@ -49,3 +49,18 @@ pub fn unheld(graph: &Graph) -> Vec<(String, String)> {
     });
     properties.chain(labels).collect()
 }
+
+/// Returns what data of PSL stores of a graph.
+pub fn stored(graph: &Graph) -> Graph {
+    let mut stored = graph.clone();
+    for ty in &mut stored.nodes {
+        ty.properties.retain(|property| holds(property, false));
+        if ty.labels == LabelVocabulary::Open {
+            ty.labels = LabelVocabulary::None;
+        }
+    }
+    for ty in &mut stored.edges {
+        ty.properties.retain(|property| holds(property, true));
+    }
+    stored
+}

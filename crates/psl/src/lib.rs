@@ -16,7 +16,7 @@ use isomorph_error::{Kind, Result};
 use isomorph_model::Graph;
 use isomorph_storage::{Budget, Location, Root};
 
-pub use capability::{CAPABILITY, CONSTANT, holds, unheld};
+pub use capability::{CAPABILITY, CONSTANT, holds, stored, unheld};
 pub use source::Predicates;
 pub use write::{PredicatesWriter, WriteOptions};
 

@@ -1,16 +1,21 @@
 //! Ids that are repeated, and ends that are no nodes: found when a file is opened, so that no reading counts what another does not find.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use arrow_array::ArrayRef;
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, StringArray};
 use isomorph_error::{Error, Finding, Findings, Kind, Place, Result, Rule};
 use isomorph_model::Ends;
 use isomorph_storage::Scratch;
+use isomorph_tables::PackedFile;
 use isomorph_tables::lookup::{Asked, LookupOptions, Take, WrongId, WrongIds, wrong_ids};
 use isomorph_tables::sort::Sequence;
 
 use crate::chunk::{Chunk, LeftOut, Wanted};
-use crate::reader::Item;
+use crate::reader::{Item, Syntax};
 use crate::source::RecordGraph;
 use crate::stored::IdKind;
 use crate::survey::{Ids, wrong};
@@ -29,6 +34,7 @@ struct WrongRecord {
 }
 
 /// The records with wrong ids, or wrong ends.
+#[derive(Default)]
 pub(crate) struct WrongRecords {
     all: Vec<WrongRecord>,
     /// How often rules are broken by records that are not named, and by what.
@@ -36,6 +42,33 @@ pub(crate) struct WrongRecords {
 }
 
 impl WrongRecords {
+    /// Adds the records of a chunk that lack an id or an end.
+    ///
+    /// # Errors
+    /// Returns an error if there is one and this is not `lenient`, or if there are too many.
+    pub fn see(&mut self, chunk: &Chunk, syntax: &dyn Syntax, file: &PackedFile, lenient: bool) -> Result<()> {
+        let rules = syntax.rules();
+        let (rule, message) = match (chunk.item, syntax.has_integer_ids()) {
+            (Item::Node, false) => (rules.id, "a node has no id"),
+            (Item::Node, true) => (rules.id, "a node has no id, or one that is no integer of 64 bits"),
+            (Item::Edge, false) => (rules.end, "an edge has no source or no target"),
+            (Item::Edge, true) => (rules.end, "an edge lacks an end, or has one that is no integer of 64 bits"),
+            (Item::Hyperedge, _) => (rules.hyperedge.unwrap_or(rules.id), "a hyperedge has no id"),
+        };
+        for row in chunk.incomplete() {
+            let error = wrong(rule, message, file, chunk, row);
+            if !lenient {
+                return Err(error);
+            }
+            if self.all.len() == MOST {
+                return Err(Error::new(Kind::TooLarge, "more than 1,000,000 records lack an id or an end"));
+            }
+            let finding = Finding { rule, message: message.to_owned(), place: error.place().clone() };
+            self.all.push(WrongRecord { item: chunk.item, row: chunk.start + row as u64, finding });
+        }
+        Ok(())
+    }
+
     /// Adds what is wrong to `findings`.
     pub fn tell(self, findings: &mut Findings) {
         for WrongRecord { finding, .. } in self.all {
@@ -73,10 +106,7 @@ impl RecordGraph {
     /// # Errors
     /// Returns an error if the file cannot be read, or there is no space for temporary files.
     pub(crate) fn wrong_records(&self, most: usize) -> Result<WrongRecords> {
-        let options = self.options();
-        let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
-        let budget = &options.budget;
-        let lookups = LookupOptions::new(budget, &scratch).memory(budget.available() / 4);
+        let lookups = self.lookups()?;
         let of_nodes = wrong_ids(&lookups, most, |asked, take| self.each_id(asked, take))?;
         let hyperedges = Wanted { hyperedges: true, ..Wanted::BARE };
         let of_hyperedges = match self.survey().hyperedges.rows {
@@ -126,6 +156,61 @@ impl RecordGraph {
         ];
         let others = others.into_iter().filter(|(.., count)| *count > 0).collect();
         Ok(WrongRecords { all: records.collect(), others })
+    }
+
+    /// Adds the edges that have the ends of an earlier one, in a file that has no such edges as it says.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or there is no space for temporary files.
+    pub(crate) fn find_parallel_edges(&self, findings: &mut Findings) -> Result<()> {
+        let Some(rule) = self.syntax().single_edges(&self.survey().head) else { return Ok(()) };
+        let wanted = Wanted { edges: true, ..Wanted::BARE };
+        let found = wrong_ids(&self.lookups()?, NAMED, |asked, take| match asked {
+            Asked::Ids => self.each_chunk(wanted, &mut |chunk| take(chunk.start.into(), &self.pairs(chunk)?)),
+            Asked::Ends => Ok(()),
+        })?;
+        let named = found.repeated.iter().map(|own| (Item::Edge, own.row, own.first));
+        let offsets = self.offsets(named)?;
+        let offset = |row: u64| offsets.get(&(Item::Edge, row)).copied().flatten().unwrap_or_default();
+        for own in &found.repeated {
+            let first = offset(own.first.unwrap_or_default());
+            let place = self.file().blob.place().offset(offset(own.row));
+            findings.push(rule, format!("the edge has the ends of the edge at byte {first}"), place);
+        }
+        (found.repeated.len() as u64..found.repeats)
+            .for_each(|_| findings.push(rule, "an edge has the ends of an earlier one", Place::default()));
+        Ok(())
+    }
+
+    /// Returns both ends of each edge as one text, the smaller one first if edges have no direction.
+    fn pairs(&self, chunk: &Chunk) -> Result<StringArray> {
+        let (source, target) = (self.plain_ends(chunk, 0)?, self.plain_ends(chunk, 1)?);
+        let is_directed = self.survey().head.directed;
+        let mut pairs = StringBuilder::new();
+        for row in 0..chunk.rows {
+            // Writing into the builder does not fail.
+            let _ = match (source.as_primitive_opt::<Int64Type>(), target.as_primitive_opt::<Int64Type>()) {
+                (Some(source), Some(target)) => {
+                    let (from, to) = (source.value(row), target.value(row));
+                    let (from, to) = if is_directed || from <= to { (from, to) } else { (to, from) };
+                    write!(pairs, "{from} {to}")
+                }
+                _ => {
+                    let (from, to) = (source.as_string::<i32>().value(row), target.as_string::<i32>().value(row));
+                    let (from, to) = if is_directed || from <= to { (from, to) } else { (to, from) };
+                    write!(pairs, "{} {from}{to}", from.len())
+                }
+            };
+            pairs.append_value("");
+        }
+        Ok(pairs.finish())
+    }
+
+    /// Returns how ids are looked up.
+    fn lookups(&self) -> Result<LookupOptions> {
+        let options = self.options();
+        let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+        Ok(LookupOptions::new(&options.budget, &scratch).memory(options.budget.available() / 4))
     }
 
     /// Passes on the ids of nodes, or the ends of edges and then of hyperedges, whose rows follow those of edges.

@@ -55,6 +55,18 @@ impl LeftOut {
         }
     }
 
+    /// Adds records that are numbered without those that are here already.
+    pub fn add_remaining(&mut self, others: &LeftOut) {
+        for (own, others) in [
+            (&mut self.nodes, &others.nodes),
+            (&mut self.edges, &others.edges),
+            (&mut self.hyperedges, &others.hyperedges),
+        ] {
+            let known: Vec<u64> = (0..).zip(own.iter()).map(|(before, position)| position - before).collect();
+            own.extend(others.iter().map(|row| row + known.partition_point(|free| free <= row) as u64));
+        }
+    }
+
     fn of(&self, item: Item) -> Vec<u64> {
         let all = match item {
             Item::Node => &self.nodes,
@@ -94,6 +106,15 @@ impl Chunk {
         let members = members.map(arrow_array::Array::get_array_memory_size).sum::<usize>();
         let counts = self.members.as_ref().map_or(0, |own| own.counts.capacity() * size_of::<usize>());
         ids + columns + members + counts + self.offsets.capacity() * size_of::<u64>()
+    }
+
+    /// Returns the rows without an id, or without one of two ends.
+    pub fn incomplete(&self) -> impl Iterator<Item = usize> {
+        let needed = if self.item == Item::Edge { 2 } else { 1 };
+        let ids = self.ids.get(..needed).unwrap_or_default();
+        let is_whole = ids.iter().all(|own| own.as_ref().is_some_and(|own| own.count(false) == 0));
+        let rows = if is_whole { 0..0 } else { 0..self.rows };
+        rows.filter(|row| !ids.iter().all(|own| own.as_ref().is_some_and(|own| own.has(*row))))
     }
 
     /// Returns the values of an attribute; `None` if no record has it.

@@ -50,7 +50,7 @@ pub struct Head {
 
 /// Reads the records of one file.
 pub trait Reader: Send {
-    /// Reads the next record; `None` at the end.
+    /// Reads the next record; `None` at the end. An id or an end that is missing is not set in the record: [`Syntax`] has the rules.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or breaks a rule of the syntax.
@@ -137,6 +137,16 @@ pub trait Syntax: Send + Sync {
     fn numbers_nodes(&self) -> bool {
         false
     }
+
+    /// Whether ids are integers of 64 bits; the reader gives no other.
+    fn has_integer_ids(&self) -> bool {
+        false
+    }
+
+    /// Returns the rule that no two edges have the same ends, if the file says so, or does not say otherwise.
+    fn single_edges(&self, _head: &Head) -> Option<&'static Rule> {
+        None
+    }
 }
 
 /// Options for opening a file.
@@ -144,7 +154,7 @@ pub trait Syntax: Send + Sync {
 pub struct OpenOptions {
     /// The graph that was written, if a sidecar describes it: types that the text does not state.
     pub shown: Option<Graph>,
-    /// Whether nodes whose id is repeated, and edges that end in no node, are set aside.
+    /// Whether nodes without an id or with a repeated one, and edges without an end or that end in no node, are set aside.
     pub lenient: bool,
     /// Memory for checks.
     pub budget: Budget,

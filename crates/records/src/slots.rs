@@ -251,6 +251,13 @@ impl Id {
     pub fn integer(&self) -> Option<i64> {
         (self.tag == Tag::Integer).then(|| self.text.parse().ok()).flatten()
     }
+
+    /// Removes it if it is no such integer.
+    pub fn keep_integer(&mut self) {
+        if self.integer().is_none() {
+            self.clear();
+        }
+    }
 }
 
 /// What a node is in a hyperedge.

@@ -15,7 +15,7 @@ use isomorph_model::{
 use isomorph_storage::Location;
 use isomorph_tables::PackedFile;
 
-use crate::check::{MOST, NAMED};
+use crate::check::{MOST, NAMED, WrongRecords};
 use crate::chunk::{Chunk, Chunks, LeftOut, ROWS, Wanted};
 use crate::reader::{Item, OpenOptions, Syntax};
 use crate::stored::{IdKind, Misfit, Stored};
@@ -43,12 +43,15 @@ pub struct RecordGraph {
 
 impl RecordGraph {
     /// Opens the file at `location`, and reads it once. A node whose id is repeated and an edge that ends in no node are findings, and
-    /// end every reading; with [`OpenOptions::lenient`], they are set aside, and the file is read again without them.
+    /// end every reading; with [`OpenOptions::lenient`], they are set aside, and the file is read again without them. A record without an id or
+    /// an end is an error, or set aside too.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or breaks a rule of the syntax.
     pub fn open(location: &Location, syntax: &'static dyn Syntax, options: OpenOptions) -> Result<RecordGraph> {
         let mut graph = RecordGraph::without(LeftOut::default(), syntax, PackedFile::open(location)?, options)?;
+        let incomplete = std::mem::take(&mut graph.survey.incomplete);
+        graph = graph.leave_out(incomplete)?;
         if graph.survey.is_sound {
             return Ok(graph);
         }
@@ -57,11 +60,21 @@ impl RecordGraph {
             wrong.tell(&mut graph.wrong);
             return Ok(graph);
         }
-        let (left_out, set_aside) = graph.wrong_records(MOST)?.set_aside()?;
-        if !set_aside.is_empty() {
-            graph = RecordGraph::without(left_out, syntax, graph.file, graph.options)?;
-            graph.set_aside = set_aside;
+        let wrong = graph.wrong_records(MOST)?;
+        graph.leave_out(wrong)
+    }
+
+    /// Reads the file again without wrong records, if there are some.
+    fn leave_out(self, wrong: WrongRecords) -> Result<RecordGraph> {
+        let (others, told) = wrong.set_aside()?;
+        if told.is_empty() {
+            return Ok(self);
         }
+        let mut left_out = self.left_out;
+        left_out.add_remaining(&others);
+        let mut graph = RecordGraph::without(left_out, self.syntax, self.file, self.options)?;
+        graph.set_aside = self.set_aside;
+        graph.set_aside.extend(told);
         Ok(graph)
     }
 
@@ -491,18 +504,11 @@ impl Source for RecordGraph {
             self.wrong_records(MOST)?.tell(findings);
             return Ok(());
         }
+        self.find_parallel_edges(findings)?;
         // Values have been surveyed, but not converted to the types that a sidecar states.
         if self.options.shown.is_none() {
             return Ok(());
         }
-        for part in self.scan(&Request::of(Tables::All))? {
-            for batch in part {
-                let Err(error) = batch else { continue };
-                let Some(rule) = error.broken_rule() else { return Err(error) };
-                findings.push(rule, error.message(), error.place().clone());
-                return Ok(());
-            }
-        }
-        Ok(())
+        findings.note(part::read_all(self.scan(&Request::of(Tables::All))?)).map(|_| ())
     }
 }

@@ -94,9 +94,9 @@ impl Stored {
         if set { self.array().len() - self.array().null_count() } else { self.array().null_count() }
     }
 
-    /// Returns the first row that has a value, or that has none.
-    pub fn first(&self, set: bool) -> usize {
-        (0..self.array().len()).find(|row| self.array().is_valid(*row) == set).unwrap_or_default()
+    /// Returns whether a row has a value.
+    pub fn has(&self, row: usize) -> bool {
+        self.array().is_valid(row)
     }
 
     /// Adds the kinds of the values to `kinds`.

@@ -10,6 +10,7 @@ use isomorph_storage::{Reservation, Scratch};
 use isomorph_tables::PackedFile;
 use isomorph_tables::lookup::{IdsInOrder, KeyRowsBuilder, LookupOptions, RowKeys, RowKeysBuilder};
 
+use crate::check::WrongRecords;
 use crate::chunk::{Chunk, Chunks, LeftOut, Wanted};
 use crate::kinds::Kinds;
 use crate::reader::{Head, Item, Labels, OpenOptions, Syntax};
@@ -67,6 +68,8 @@ pub(crate) struct Survey {
     pub kept: Option<Kept>,
     /// Whether ids are known to be unique, and all ends to be nodes.
     pub is_sound: bool,
+    /// Records without an id or an end, if these are set aside.
+    pub incomplete: WrongRecords,
 }
 
 /// Chunks that are kept.
@@ -153,6 +156,11 @@ struct Soundness {
 
 impl Soundness {
     fn see(&mut self, chunk: &Chunk) -> Result<()> {
+        if chunk.incomplete().next().is_some() {
+            self.nodes.doubt();
+            self.hyperedges.doubt();
+            return Ok(());
+        }
         let ids =
             |of: &mut IdsInOrder, ids: &Option<Stored>, add: fn(&mut IdsInOrder, &dyn Array) -> Result<()>| match ids
                 .as_ref()
@@ -246,19 +254,14 @@ pub(crate) fn survey(
     };
     let reservation = options.budget.try_reserve(0);
     let mut kept = reservation.map(|reservation| Kept { chunks: Vec::new(), reservation });
+    let mut incomplete = WrongRecords::default();
     let mut chunks = Chunks::new(syntax, file, Record::default(), Wanted::ALL, left_out)?;
     while let Some(chunk) = chunks.next()? {
         let located = |error: Error| error.at(file.blob.place());
         match chunk.item {
             Item::Node => {
                 nodes.see(&chunk).map_err(located)?;
-                let with = chunk.ids[0].as_ref().map_or(0, |ids| ids.count(true)) as u64;
-                without += chunk.rows as u64 - with;
-                if without > 0 && (!syntax.numbers_nodes() || without < nodes.rows) {
-                    let none = chunk.rows as u64 > with;
-                    let row = chunk.ids[0].as_ref().map_or(0, |ids| ids.first(!none));
-                    return Err(wrong(rules.id, "a node has no id", file, &chunk, row));
-                }
+                without += chunk.incomplete().count() as u64;
                 chunk.ids[0].iter().for_each(|ids| of_ids.see(ids));
                 if let Some(candidates) = candidates.as_mut().filter(|own| own.fits) {
                     candidates.see(&chunk, &chunks.record.nodes)?;
@@ -266,30 +269,28 @@ pub(crate) fn survey(
             }
             Item::Edge => {
                 edges.see(&chunk).map_err(located)?;
-                for ends in &chunk.ids {
-                    let Some(ends) = ends.as_ref().filter(|ends| ends.count(false) == 0) else {
-                        let row = ends.as_ref().map_or(0, |ends| ends.first(false));
-                        return Err(wrong(rules.end, "an edge has no source or no target", file, &chunk, row));
-                    };
-                    of_ends.see(ends);
-                }
+                chunk.ids.iter().flatten().for_each(|ends| of_ends.see(ends));
             }
             Item::Hyperedge => {
                 hyperedges.see(&chunk).map_err(located)?;
                 has_members_beside |= chunk.has_members_beside;
                 members += chunk.members.as_ref().map_or(0, |own| own.nodes.len()) as u64;
-                let rule = rules.hyperedge.unwrap_or(rules.id);
-                match chunk.ids[0].as_ref().map(|ids| (ids.count(false), ids.first(false))) {
-                    Some((0, _)) => {}
-                    found => {
-                        let row = found.map_or(0, |(_, row)| row);
-                        return Err(wrong(rule, "a hyperedge has no id", file, &chunk, row));
-                    }
-                }
             }
+        }
+        if chunk.item != Item::Node || !syntax.numbers_nodes() {
+            incomplete.see(&chunk, syntax, file, options.lenient)?;
         }
         soundness.see(&chunk)?;
         kept = kept.and_then(|kept| kept.with(&chunk, quarter));
+    }
+    // Whether no node has an id is known only now.
+    let is_numbered = syntax.numbers_nodes() && without > 0 && without == nodes.rows;
+    if syntax.numbers_nodes() && without > 0 && !is_numbered {
+        let wanted = Wanted { nodes: true, ..Wanted::BARE };
+        let mut nodes = Chunks::new(syntax, file, Record::default(), wanted, left_out)?;
+        while let Some(chunk) = nodes.next()? {
+            incomplete.see(&chunk, syntax, file, options.lenient)?;
+        }
     }
     let is_sound = soundness.finish()?;
     let Chunks { mut reader, mut record, .. } = chunks;
@@ -301,7 +302,7 @@ pub(crate) fn survey(
     };
     let label = syntax.labels().name().filter(|_| labels.is_some()).and_then(|name| record.nodes.position(name));
     let all_integers = !of_ids.is_mixed() && !of_ids.texts && !of_ends.is_mixed() && !of_ends.texts;
-    let ids = match (without > 0, shown_key) {
+    let ids = match (is_numbered, shown_key) {
         (true, _) if of_ends.texts || of_ends.others => {
             let message = "no node has an id, so edges must end in positions of nodes";
             return Err(Error::broken(rules.id, message).at(end()));
@@ -374,6 +375,7 @@ pub(crate) fn survey(
         mixed_ids,
         kept,
         is_sound,
+        incomplete,
     })
 }
 

@@ -4,6 +4,7 @@
 mod guard;
 mod tags;
 mod text;
+mod utf16;
 
 use std::io::{BufReader, Read};
 
@@ -15,6 +16,7 @@ use quick_xml::name::{NamespaceResolver, QName};
 
 use self::guard::Guard;
 use self::tags::{check_prefixes, find_attributes};
+use self::utf16::Encoding;
 
 pub use self::guard::LONGEST;
 pub use self::tags::{Attribute, check_reference, check_tag};
@@ -121,6 +123,7 @@ pub struct XmlStream {
     has_ended: bool,
     place: Place,
     rules: XmlRules,
+    encoding: Encoding,
     /// Event buffers that are not used, one per nesting level.
     buffers: Vec<Buffer>,
     /// Whether something has been read, and whether an element has.
@@ -129,12 +132,14 @@ pub struct XmlStream {
 }
 
 impl XmlStream {
-    /// Starts to read.
+    /// Starts to read. Positions in a text in UTF-16 are those of the same text in UTF-8.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be decompressed.
+    /// Returns an error if the file cannot be read or decompressed.
     pub fn new(file: &PackedFile, rules: XmlRules) -> Result<XmlStream> {
-        let input = Guard::new(BufReader::with_capacity(BLOCK, file.reader()?));
+        let decoded = utf16::decoded(file.reader()?);
+        let (input, encoding) = decoded.map_err(|error| Error::from(error).at(file.blob.place()))?;
+        let input = Guard::new(BufReader::with_capacity(BLOCK, input));
         let mut reader = Reader::from_reader(input);
         reader.config_mut().check_end_names = true;
         reader.config_mut().check_comments = true;
@@ -146,6 +151,7 @@ impl XmlStream {
             has_ended: false,
             place: file.blob.place(),
             rules,
+            encoding,
             buffers: Vec::new(),
             has_begun: false,
             has_root: false,
@@ -237,10 +243,14 @@ impl XmlStream {
             Ok(events::Event::Decl(declaration)) => {
                 let encoding = declaration.encoding().and_then(std::result::Result::ok).unwrap_or_default();
                 let encoding = String::from_utf8_lossy(&encoding).to_ascii_lowercase();
-                match encoding.as_str() {
-                    "" | "utf-8" | "utf8" | "us-ascii" | "ascii" => Event::Other,
-                    _ => {
-                        return Err(self.syntax(format!("the encoding is {encoding}")).hint("save the file as UTF-8"));
+                match (self.encoding, encoding.as_str()) {
+                    (_, "") | (Encoding::Bytes, "utf-8" | "utf8" | "us-ascii" | "ascii") => Event::Other,
+                    (Encoding::Utf16(_), "utf-16" | "utf16") => Event::Other,
+                    (Encoding::Utf16(true), "utf-16be") | (Encoding::Utf16(false), "utf-16le") => Event::Other,
+                    (own, _) => {
+                        let is = if own == Encoding::Bytes { "" } else { ", but its bytes are UTF-16" };
+                        let message = format!("the declared encoding is {encoding}{is}");
+                        return Err(self.syntax(message).hint("save the file as UTF-8"));
                     }
                 }
             }
@@ -255,7 +265,13 @@ impl XmlStream {
                 return Err(self.limit("a tag or a text is longer than 64 MiB"));
             }
             Err(quick_xml::Error::Io(error)) => {
-                return Err(Error::from(std::io::Error::new(error.kind(), error.to_string())).at(self.place.clone()));
+                let own = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+                let error = match own {
+                    Some(own) => Error::new(own.kind(), own.message()),
+                    None if error.kind() == std::io::ErrorKind::InvalidData => self.syntax(error.to_string()),
+                    None => std::io::Error::new(error.kind(), error.to_string()).into(),
+                };
+                return Err(error.at(self.place.clone()));
             }
             Err(error) => return Err(self.syntax(error.to_string())),
         })
@@ -394,7 +410,11 @@ impl XmlStream {
 
 /// Returns whether the first element of a text has this name.
 pub fn begins_with(bytes: &[u8], name: &str) -> bool {
-    let mut reader = Reader::from_reader(bytes);
+    // What was cut off inside a character does not matter.
+    let mut text = Vec::new();
+    let decoded = utf16::decoded(Box::new(std::io::Cursor::new(bytes.to_vec())));
+    let _ = decoded.and_then(|(mut input, _)| input.read_to_end(&mut text));
+    let mut reader = Reader::from_reader(text.as_slice());
     loop {
         match reader.read_event() {
             Ok(events::Event::Start(tag) | events::Event::Empty(tag)) => {

@@ -178,7 +178,7 @@ impl Staging {
     /// [`Kind::Unsupported`] on object stores, where files cannot be read before they are published.
     pub fn preview(&self) -> Result<Location> {
         match &*self.backend {
-            Backend::Local(local) => Ok(local.preview()),
+            Backend::Local(local) => Ok(local.preview_of(Part::Main)),
             Backend::Remote(_) => Err(Error::unsupported("objects cannot be read before they are published")),
         }
     }
@@ -214,7 +214,9 @@ impl Staging {
 
     fn publish<T>(&self, last: &[&str], prove: impl FnOnce(&Location) -> Result<T>) -> Result<(Published, T)> {
         let committed = match &*self.backend {
-            Backend::Local(local) => prove(&local.preview()).and_then(|proof| Ok((local.commit(last)?, proof))),
+            Backend::Local(local) => {
+                prove(&local.preview_of(Part::Main)).and_then(|proof| Ok((local.commit(last)?, proof)))
+            }
             Backend::Remote(remote) => remote.commit(last, || prove(&self.destination)),
         };
         let at = || Place::file(self.destination.to_string());
@@ -251,6 +253,14 @@ impl Companion {
     /// Returns the name of the directory.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns where its finished files can be read before they are published; `None` on object stores, where they cannot.
+    pub fn preview(&self) -> Option<Location> {
+        match &*self.backend {
+            Backend::Local(local) => Some(local.preview_of(Part::Companion)),
+            Backend::Remote(_) => None,
+        }
     }
 
     /// Creates a file `relative` to the companion's directory.

@@ -162,6 +162,18 @@ impl TableReader {
         }
     }
 
+    /// Passes on the rows of CSV whose records have another number of fields than the header, and an error for each; see
+    /// [`crate::CsvDialect::keep_odd_records`].
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn odd_records(&self, take: &mut dyn FnMut(u64, Error)) -> Result<()> {
+        match &self.0 {
+            Source::Csv(file) => file.odd_records(take),
+            Source::Json(_) | Source::Parquet(_) | Source::Orc(_) | Source::Arrow(_) => Ok(()),
+        }
+    }
+
     /// Reads the selected rows in batches, in the order of the file.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ pub trait Arguments: Sync {
     }
 }
 
-static ALL: [&dyn Arguments; 24] = [
+static ALL: [&dyn Arguments; 25] = [
     &graphar::GraphAr,
     &nock::Nock,
     &annnet::Annnet,
@@ -61,6 +61,7 @@ static ALL: [&dyn Arguments; 24] = [
     &flat::Flat(Format::CSV),
     &flat::Flat(Format::ARROW),
     &flat::Flat(Format::JSON_LINES),
+    &flat::Flat(Format::KGX_LINES),
     &flat::Flat(Format::NEO4J),
     &flat::Flat(Format::XLSX),
     &graphfile::GraphFile(Format::GRAPHML),

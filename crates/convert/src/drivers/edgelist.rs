@@ -8,6 +8,7 @@ use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
 
+use super::in_table;
 use crate::conversion::Job;
 use crate::driver::{Driver, Flags, Traits};
 use crate::mapping::Allowed;
@@ -46,6 +47,7 @@ impl Driver for EdgeList {
             key: "name",
             is_single_file: true,
             holds_lone_nodes: false,
+            detaches: true,
             sorts_edges: false,
             inseparable: &[well_known::WEIGHT],
             knows_nodes_by_key: true,
@@ -95,7 +97,10 @@ impl Driver for EdgeList {
     }
 
     fn allowed(&self) -> Allowed {
-        let holds = |property: &isomorph_model::Property, of_edge: bool| !of_edge || isomorph_edgelist::holds(property);
+        let holds = |property: &isomorph_model::Property, of_edge: bool| match of_edge {
+            true => isomorph_edgelist::holds(property),
+            false => in_table(property),
+        };
         Allowed {
             holds,
             // It distinguishes parallel edges in NetworkX, which merges those of which it is the same.
@@ -108,6 +113,10 @@ impl Driver for EdgeList {
 
     fn keeps_order(&self, _options: &WriteOptions) -> bool {
         false
+    }
+
+    fn stored(&self, graph: &Graph) -> Graph {
+        isomorph_edgelist::stored(graph)
     }
 
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {

@@ -80,10 +80,10 @@ impl Driver for Flat {
             return Ok(false);
         }
         // Tables in ORC are read, not written: the mapping file that names them is no format of its own.
-        // Headers of Neo4j, and workbooks, are formats of their own.
+        // Headers of Neo4j, JSON lines of KGX and workbooks are formats of their own.
         Ok(match isomorph_flat::detect(location)? {
             Some(Form::Tables(found)) => found == self.0 || (found, self.0) == (Encoding::Orc, Encoding::Parquet),
-            Some(Form::Neo4j | Form::Workbook) | None => false,
+            Some(Form::Neo4j | Form::Workbook | Form::Kgx) | None => false,
         })
     }
 

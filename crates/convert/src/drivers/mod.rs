@@ -8,6 +8,7 @@ mod graphar;
 mod graphfile;
 mod graphlake;
 mod graphml;
+mod kgx_lines;
 mod neo4j;
 mod neo4j_changes;
 mod nock;
@@ -27,7 +28,7 @@ pub(crate) use graphlake::lake;
 pub use rdf::RdfOptions;
 
 /// In detection order.
-pub(crate) static STANDARD: [Format; 31] = [
+pub(crate) static STANDARD: [Format; 32] = [
     Format::GRAPHAR,
     Format::NOCK,
     Format::ANNNET,
@@ -61,6 +62,7 @@ pub(crate) static STANDARD: [Format; 31] = [
     Format::CSV,
     Format::ARROW,
     Format::JSON_LINES,
+    Format::KGX_LINES,
     Format::NEO4J,
     Format::XLSX,
 ];
@@ -128,6 +130,8 @@ impl Format {
     pub const PSL: Format = Format::new(&psl::Psl);
     /// Tables in JSON lines: a file for each type.
     pub const JSON_LINES: Format = Format::new(&flat::Flat(Encoding::JsonLines));
+    /// JSON lines of KGX: a file of nodes and a file of edges.
+    pub const KGX_LINES: Format = Format::new(&kgx_lines::KgxLines);
     /// Workbooks: a sheet for each type.
     pub const XLSX: Format = Format::new(&workbook::Workbook);
 }
@@ -136,6 +140,11 @@ impl Format {
 fn properties(graph: &Graph) -> impl Iterator<Item = &Property> {
     let nodes = graph.nodes.iter().flat_map(|ty| &ty.properties);
     nodes.chain(graph.edges.iter().flat_map(|ty| &ty.properties))
+}
+
+/// Returns whether a table of a sidecar holds the values of a property.
+fn in_table(property: &Property) -> bool {
+    isomorph_flat::holds(Encoding::Parquet, property)
 }
 
 /// Returns a file name without the extension of compression.

@@ -8,6 +8,7 @@ use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Property, Sink, Source, Written, well_known};
 use isomorph_storage::{Location, Scheme, Staging};
 
+use super::in_table;
 use crate::conversion::Job;
 use crate::driver::{Driver, Flags, NumberKeys, Traits};
 use crate::mapping::Allowed;
@@ -22,17 +23,17 @@ fn own(native: &dyn Source) -> Option<&Listing> {
     native.as_any().and_then(|own| own.downcast_ref::<Listing>())
 }
 
-/// Returns a function for each notation: [`Allowed`] has functions without context.
+/// Returns a function for each notation: [`Allowed`] has functions without context. What a notation does not store goes into a table.
 fn holds(notation: Notation) -> fn(&Property, bool) -> bool {
     match notation {
-        Notation::MatrixMarket => |property, of_edge| Notation::MatrixMarket.holds(property, of_edge),
-        Notation::AdjacencyList => |property, of_edge| Notation::AdjacencyList.holds(property, of_edge),
+        Notation::MatrixMarket => |own, of_edge| in_table(own) && Notation::MatrixMarket.holds(own, of_edge),
+        Notation::AdjacencyList => |own, of_edge| in_table(own) && Notation::AdjacencyList.holds(own, of_edge),
         Notation::MultilineAdjacencyList => {
-            |property, of_edge| Notation::MultilineAdjacencyList.holds(property, of_edge)
+            |own, of_edge| in_table(own) && Notation::MultilineAdjacencyList.holds(own, of_edge)
         }
-        Notation::Metis => |property, of_edge| Notation::Metis.holds(property, of_edge),
-        Notation::Pajek => |property, of_edge| Notation::Pajek.holds(property, of_edge),
-        Notation::Graphalytics => |property, of_edge| Notation::Graphalytics.holds(property, of_edge),
+        Notation::Metis => |own, of_edge| in_table(own) && Notation::Metis.holds(own, of_edge),
+        Notation::Pajek => |own, of_edge| in_table(own) && Notation::Pajek.holds(own, of_edge),
+        Notation::Graphalytics => |own, of_edge| in_table(own) && Notation::Graphalytics.holds(own, of_edge),
     }
 }
 
@@ -79,6 +80,7 @@ impl Driver for Notated {
                 (true, true) => Some(NumberKeys::FromOne),
                 (true, false) => Some(NumberKeys::Any),
             },
+            detaches: true,
             sorts_edges: matches!(self.0, Notation::AdjacencyList | Notation::MultilineAdjacencyList | Notation::Metis),
             inseparable: &[well_known::WEIGHT],
             knows_nodes_by_key: true,
@@ -140,6 +142,10 @@ impl Driver for Notated {
 
     fn keeps_order(&self, _options: &WriteOptions) -> bool {
         self.0.capability().order
+    }
+
+    fn stored(&self, graph: &Graph) -> Graph {
+        self.0.stored(graph)
     }
 
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {

@@ -8,6 +8,7 @@ use isomorph_model::{Graph, Sink, Source, Written};
 use isomorph_psl::{OpenOptions as Opening, WriteOptions as Writing};
 use isomorph_storage::{Location, Scheme, Staging};
 
+use super::in_table;
 use crate::conversion::Job;
 use crate::driver::{Driver, Traits};
 use crate::mapping::Allowed;
@@ -35,6 +36,7 @@ impl Driver for Psl {
             key: "name",
             is_named_by_file: true,
             is_partial: true,
+            detaches: true,
             sorts_edges: false,
             needs_schema: true,
             knows_nodes_by_key: true,
@@ -74,7 +76,17 @@ impl Driver for Psl {
 
     fn allowed(&self) -> Allowed {
         let is_named = |name: &str| !name.is_empty() && !name.contains(['\t', '\n', '\r']);
-        Allowed { is_type: is_named, wide_keys: false, documents: |_| false, ..Allowed::anything() }
+        Allowed {
+            holds: |property, _| in_table(property),
+            is_type: is_named,
+            wide_keys: false,
+            documents: |_| false,
+            ..Allowed::anything()
+        }
+    }
+
+    fn stored(&self, graph: &Graph) -> Graph {
+        isomorph_psl::stored(graph)
     }
 
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {

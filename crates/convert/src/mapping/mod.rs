@@ -11,12 +11,13 @@
 //! labels. A [`Fitting`] maps names and
 //! types of a graph to the nearest ones of a format. A [`Lifting`] writes a graph as RDF, a [`Gathering`] makes nodes
 //! with properties from RDF. Within one shape the graph is unchanged; [`declared`] restores what its files do not
-//! declare.
+//! declare. A [`Detachment`] keeps in tables of the sidecar what a format cannot store of nodes and edges.
 
 mod arrays;
 mod coerce;
 mod declare;
 mod described_nodes;
+mod detached;
 mod exact_cast;
 mod forward;
 mod graph_as_rdf;
@@ -44,7 +45,7 @@ use std::sync::Arc;
 
 use isomorph_error::Result;
 use isomorph_model::{Graph, KeyKind, Property, Source};
-use isomorph_storage::Budget;
+use isomorph_storage::{Budget, Location};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use arrays::{as_type, label_lists, labels_of, malformed, relations_of};
@@ -52,6 +53,8 @@ pub(crate) use coerce::has_large_keys;
 pub use coerce::{Allowed, Fitting};
 pub use declare::{declared, says_itself};
 pub use described_nodes::Described;
+pub(crate) use detached::TableFiles;
+pub use detached::{Attached, Detacher, Detachment, Naming};
 pub(crate) use forward::forward;
 pub use graph_as_rdf::{EdgeProperties, Lifter, Lifting, Lowered, LoweredText, Native, in_form};
 pub use implied_ends::{Completed, Completion};
@@ -112,6 +115,10 @@ pub enum Step {
     Gather(Box<Gathering>),
     /// The inverse.
     Scatter(Box<Gathering>),
+    /// A part to tables of the sidecar. In this direction, a [`Detacher`] before the sink does it.
+    Detach(Box<Detachment>),
+    /// The inverse.
+    Attach(Box<Detachment>),
     /// No change: the format stores this graph, except some of its declarations.
     Native(Box<Graph>),
     /// Restores the declarations of this graph, which the format does not store.
@@ -153,6 +160,8 @@ impl Mapping {
             Step::Lower(record) => Step::Lift(record.clone()),
             Step::Gather(record) => Step::Scatter(record.clone()),
             Step::Scatter(record) => Step::Gather(record.clone()),
+            Step::Detach(record) => Step::Attach(record.clone()),
+            Step::Attach(record) => Step::Detach(record.clone()),
             Step::Native(graph) => Step::Declare(graph.clone()),
             Step::Declare(graph) => Step::Native(graph.clone()),
         };
@@ -182,6 +191,7 @@ impl Mapping {
             Some(Step::Number(record)) => Some(&record.numbered),
             Some(Step::Fuse(record)) => Some(&record.fused),
             Some(Step::Fit(record)) => Some(&record.fitted),
+            Some(Step::Detach(record)) => Some(&record.written),
             _ => None,
         }
     }
@@ -217,6 +227,24 @@ impl Mapping {
             Some(Step::Lift(record)) => Some(record),
             _ => None,
         }
+    }
+
+    /// The record of what tables of the sidecar hold, if there are some.
+    pub fn detachment(&self) -> Option<&Detachment> {
+        self.steps.iter().find_map(|step| match step {
+            Step::Detach(record) => Some(record.as_ref()),
+            _ => None,
+        })
+    }
+
+    /// The same mapping, with its tables in `folder`.
+    pub fn in_folder(mut self, folder: Location) -> Mapping {
+        for step in &mut self.steps {
+            if let Step::Detach(record) = step {
+                record.folder = Some(folder.clone());
+            }
+        }
+        self
     }
 
     /// The mapping without its first step.
@@ -258,7 +286,8 @@ impl Step {
             Step::Gather(record) => Arc::new(Gathered::new(source, record, budget)),
             Step::Scatter(record) => Arc::new(Scattered::new(source, record, budget)?),
             Step::Lower(record) => Arc::new(Lowered::new(source, record, budget)?),
-            Step::Native(_) | Step::Number(_) | Step::Lift(_) => source,
+            Step::Attach(record) => Arc::new(Attached::new(source, record, budget)?),
+            Step::Native(_) | Step::Number(_) | Step::Lift(_) | Step::Detach(_) => source,
             Step::Declare(graph) => declared(source, graph)?,
         })
     }

@@ -39,6 +39,11 @@ const OF_EDGES: [&str; 13] = [
     "tail",
     "flexible",
 ];
+/// Names of KGX.
+const OF_KGX_NODES: [&str; 2] = ["id", "category"];
+const OF_KGX_EDGES: [&str; 3] = ["subject", PREDICATE, "object"];
+const PREDICATE: &str = "predicate";
+
 /// Prefix of columns that are an index of pandas, which no reader shows.
 const INDEX_PREFIX: &str = "__index_level_";
 
@@ -51,6 +56,8 @@ pub enum Fusing {
     Annnet,
     /// Only attributes that distinguish the types.
     Plain,
+    /// For JSON lines of KGX: categories name node types and have labels, and every edge has a predicate.
+    Kgx,
 }
 
 /// The relation between a typed graph and the same graph with one node type and one edge type.
@@ -88,6 +95,9 @@ pub struct FusedNodes {
     pub prefix: String,
     /// The attributes of its properties.
     pub properties: Vec<usize>,
+    /// The category that names the type, in KGX.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
 }
 
 impl Fusion {
@@ -96,13 +106,22 @@ impl Fusion {
     /// # Errors
     /// If the graph has more than nodes and edges, keys or layers of edges, or keys that have no text form.
     pub fn of(typed: &Graph, fusing: Fusing) -> Result<Fusion> {
-        let is_plain = fusing == Fusing::Plain;
+        let (is_plain, is_kgx) = (fusing != Fusing::Annnet, fusing == Fusing::Kgx);
         if !typed.hyperedges.is_empty() || !typed.values.is_empty() || !typed.groups.is_empty() {
             return Err(Error::unsupported("only nodes and edges can be fused"));
         }
         let several = typed.nodes.len() > 1;
         let mut prefixes = Names::default();
-        let mut attributes = if is_plain { Attributes::default() } else { Attributes::reserving(&OF_NODES) };
+        let mut attributes = match fusing {
+            Fusing::Annnet => Attributes::reserving(&OF_NODES),
+            Fusing::Plain => Attributes::default(),
+            Fusing::Kgx => Attributes::reserving(&OF_KGX_NODES),
+        };
+        let declared = typed.nodes.iter().filter_map(|ty| match &ty.labels {
+            LabelVocabulary::Declared(labels) => Some(labels),
+            LabelVocabulary::None | LabelVocabulary::Open => None,
+        });
+        let mut categories = Names::reserving(declared.flatten().map(String::as_str));
         let mut nodes = Vec::new();
         for ty in &typed.nodes {
             if ty.key.kind == KeyKind::Tuple {
@@ -114,17 +133,26 @@ impl Fusion {
                 true => format!("{}/", prefixes.give(&ty.name, |c| c != '/')),
                 false => String::new(),
             };
-            nodes.push(FusedNodes { prefix, properties: attributes.of(&ty.properties) });
+            // A type that has only the name of all nodes is no category.
+            let category = (is_kgx && (several || ty.name != NODE)).then(|| categories.give(&ty.name, |_| true));
+            nodes.push(FusedNodes { prefix, properties: attributes.of(&ty.properties), category });
         }
-        let node_type = several.then(|| attributes.add("type", DataType::Utf8));
+        let node_type = (several && !is_kgx).then(|| attributes.add("type", DataType::Utf8));
         let has_labels = typed.nodes.iter().any(|ty| ty.labels != LabelVocabulary::None);
-        let labels = has_labels.then(|| attributes.add(well_known::LABELS, list_of(DataType::Utf8)));
+        let labels = (has_labels && !is_kgx).then(|| attributes.add(well_known::LABELS, list_of(DataType::Utf8)));
         let mut node = NodeType::new(NODE, Key::utf8());
         node.ordered = !is_plain || typed.nodes.iter().any(|ty| ty.ordered || ty.key.kind == KeyKind::Row);
         node.rows = typed.node_rows();
         node.properties = attributes.properties;
+        if is_kgx {
+            node.labels = LabelVocabulary::Open;
+        }
 
-        let mut attributes = if is_plain { Attributes::default() } else { Attributes::reserving(&OF_EDGES) };
+        let mut attributes = match fusing {
+            Fusing::Annnet => Attributes::reserving(&OF_EDGES),
+            Fusing::Plain => Attributes::default(),
+            Fusing::Kgx => Attributes::reserving(&OF_KGX_EDGES),
+        };
         if !is_plain {
             attributes.begin_with_weight();
         }
@@ -137,7 +165,10 @@ impl Fusion {
             }
             edges.push(attributes.of(&ty.properties));
         }
-        let relation = (typed.edges.len() > 1).then(|| attributes.add("relation", DataType::Utf8));
+        let relation = match is_kgx {
+            true => Some(attributes.own(PREDICATE, DataType::Utf8)),
+            false => (typed.edges.len() > 1).then(|| attributes.add("relation", DataType::Utf8)),
+        };
         let weights = typed.edges.iter().zip(&edges).flat_map(|(ty, places)| ty.properties.iter().zip(places));
         let some_may_have_none =
             !is_plain && weights.into_iter().any(|(property, place)| *place == 0 && property.nullable);
@@ -166,7 +197,7 @@ impl Fusion {
     pub fn layout(&self) -> Layout {
         let slots = |attributes: &[usize]| attributes.iter().map(|at| Slot::Column(*at)).collect();
         let nodes = self.nodes.iter().map(|own| NodeSlots {
-            label: None,
+            label: own.category.clone(),
             prefix: own.prefix.clone(),
             labels: Vec::new(),
             properties: slots(&own.properties),
@@ -200,7 +231,7 @@ impl Fusion {
     /// The fused graph as it is written: for annnet with keys of edges.
     pub fn written(&self) -> Graph {
         let mut graph = self.fused.clone();
-        if self.fusing == Fusing::Plain {
+        if self.fusing != Fusing::Annnet {
             return graph;
         }
         for ty in &mut graph.edges {
@@ -248,6 +279,12 @@ impl Attributes {
     fn begin_with_weight(&mut self) {
         self.properties.insert(0, Property::new(well_known::WEIGHT, DataType::Float64).required());
         self.begins_with_weight = true;
+    }
+
+    /// Adds an attribute with a reserved name.
+    fn own(&mut self, name: &str, data_type: DataType) -> usize {
+        self.properties.push(Property::new(name, data_type));
+        self.properties.len() - 1
     }
 
     fn add(&mut self, name: &str, data_type: DataType) -> usize {

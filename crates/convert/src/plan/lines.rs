@@ -4,7 +4,7 @@ use isomorph_error::{Error, Kind, Result};
 use isomorph_model::type_name::type_name;
 use isomorph_model::{Direction, Graph, Key, KeyKind, LabelVocabulary, Property, ValueKind};
 
-use crate::mapping::{Bundling, EdgeColumns, Reification, Slot};
+use crate::mapping::{Bundling, Detachment, EdgeColumns, Naming, Reification, Slot};
 use crate::options::ConvertOptions;
 use crate::plan::{Plan, PlanLine};
 
@@ -24,6 +24,31 @@ impl Plan {
         self.carried.extend(further);
         self.carried.extend(graph.documents.iter().map(|document| format!("document {}", document.name)));
         self.carried.extend(graph.name.iter().map(|name| format!("the graph's name, {name}")));
+    }
+
+    /// The entries of the sidecar for its tables.
+    pub(super) fn describe_detachment(&mut self, record: &Detachment) {
+        let nodes = record.whole.nodes.iter().zip(&record.nodes).filter(|(_, table)| **table);
+        let mut all: Vec<String> = nodes
+            .map(|(ty, _)| {
+                let properties = if ty.properties.len() == 1 { "property" } else { "properties" };
+                format!("nodes {}, with keys and {} {properties}", ty.name, ty.properties.len())
+            })
+            .collect();
+        let edges = record.whole.edges.iter().zip(&record.written.edges).zip(&record.edges);
+        for ((ty, left), _) in edges.filter(|(_, table)| **table) {
+            let is_left = |name: &str| left.properties.iter().any(|own| own.name == name);
+            let names = ty.properties.iter().map(|own| own.name.as_str()).filter(|name| !is_left(name));
+            let direction = (ty.direction != left.direction).then_some("directions");
+            let names: Vec<&str> = direction.into_iter().chain(names).collect();
+            all.push(format!("{} of edges {}", names.join(" "), edge_text(&record.whole, ty)));
+        }
+        for (name, what) in record.tables().iter().zip(all) {
+            self.carried.push(format!("{name}: {what}"));
+        }
+        if record.naming == Naming::Positions {
+            self.line("keys of nodes", "their positions, from 1");
+        }
     }
 
     /// Refuses to lose these parts of the graph, or lists them as lost with `--lossy`, which `hint` describes.

@@ -1,13 +1,16 @@
 //! Plans what is dropped if a format with one node type and one edge type cannot store it.
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use isomorph_error::{Error, Result, index};
-use isomorph_model::{Batch, Delivery, EdgeOrder, EndForm, Ends, Sink, Written};
+use isomorph_model::{
+    Batch, Columns, Delivery, EdgeOrder, EndForm, Ends, Graph, KeyKind, NodeType, Property, Sink, Written,
+};
 use isomorph_storage::{Budget, Reservation};
 
 use crate::driver::NumberKeys;
-use crate::mapping::Fusing;
+use crate::mapping::{Detachment, Fusing, Naming, Step};
 use crate::options::WriteOptions;
 use crate::pipeline;
 use crate::plan::counted;
@@ -26,11 +29,11 @@ impl Planner<'_> {
     /// Whether the target has one node type and none of annnet's own constructs.
     pub fn becomes_plain(&self) -> bool {
         let to = self.plan.to;
-        to.has_one_type() && !to.traits().has_numbers_only && to.traits().fusing == Fusing::Plain
+        to.has_one_type() && !to.traits().has_numbers_only && to.traits().fusing != Fusing::Annnet
     }
 
-    /// Refuses what the target cannot store, or lists it as lost with `--lossy`. If the target has no nodes without
-    /// edges, these are counted, which reads keys and ends once.
+    /// Plans tables of the sidecar for what the target cannot store. Refuses what they do not hold, or lists it as lost with `--lossy`. If the
+    /// target has no nodes without edges, these are counted, which reads keys and ends once.
     ///
     /// # Errors
     /// Returns [`Kind::WouldLose`]; also if the graph cannot be read.
@@ -38,6 +41,11 @@ impl Planner<'_> {
         let (opened, from, to) = (self.opened, self.plan.from, self.plan.to);
         if !self.becomes_plain() && !to.traits().is_partial {
             return Ok(());
+        }
+        if to.traits().detaches && !self.options.loses() {
+            self.detach(write)?;
+            let unheld = to.not_stored(&self.plan.target, write)?;
+            return self.plan.lose(unheld, self.options, "drop it");
         }
         let mut unheld = to.not_stored(&self.plan.target, write)?;
         let (is_another, loses) = (from != to || opened.is_part, self.options.loses());
@@ -59,6 +67,72 @@ impl Planner<'_> {
             unheld.extend((alone > 0).then_some((subject, why)));
         }
         self.plan.lose(unheld, self.options, "drop it")
+    }
+
+    /// Plans tables for what the target does not store: properties, labels and directions; and nodes, if their order, those without edges, or their
+    /// keys would be lost.
+    fn detach(&mut self, write: &WriteOptions) -> Result<()> {
+        let (to, is_another) = (self.plan.to, self.plan.from != self.plan.to || self.opened.is_part);
+        let ordered = |ty: &NodeType| ty.ordered || ty.key.kind == KeyKind::Row;
+        let naming = match to.traits().number_keys.filter(|_| is_another) {
+            Some(wanted) if !self.has_keys(wanted)? => Naming::Positions,
+            Some(NumberKeys::FromOne) => Naming::Numbers,
+            _ => Naming::Keys,
+        };
+        let is_ordered = !to.keeps_order(write) && self.opened.graph.graph().nodes.iter().any(ordered);
+        let mut all_nodes = naming == Naming::Positions || is_another && is_ordered;
+        let mut written = to.stored(&self.plan.target);
+        self.without_nulls(&mut written)?;
+        let is_known = all_nodes
+            || Detachment::of(&self.plan.target, written.clone(), naming, false)
+                .is_some_and(|own| own.nodes.contains(&true));
+        if !to.traits().holds_lone_nodes && is_another && !is_known {
+            all_nodes = self.alone()? > 0;
+        }
+        if let Some(record) = Detachment::of(&self.plan.target, written, naming, all_nodes) {
+            self.plan.target = record.written.clone();
+            self.plan.then(Step::Detach(Box::new(record)));
+        }
+        Ok(())
+    }
+
+    /// Removes the properties that are null somewhere, if the target stores no nulls. Reads these columns once.
+    fn without_nulls(&mut self, written: &mut Graph) -> Result<()> {
+        let capability = self.plan.to.capability();
+        let nullable = |all: &[Property], holds: bool| !holds && all.iter().any(|own| own.nullable);
+        let of_nodes = written.nodes.iter().any(|ty| nullable(&ty.properties, capability.nodes.nulls));
+        let of_edges = written.edges.iter().any(|ty| nullable(&ty.properties, capability.edges.nulls));
+        if !of_nodes && !of_edges {
+            return Ok(());
+        }
+        self.plan.passes.push("nulls");
+        let target = self.plan.mapped(self.source(), self.resources)?;
+        let (nodes, edges) = (0..written.nodes.len(), 0..written.edges.len());
+        let nodes = nodes.filter(|_| of_nodes || of_edges).map(Delivery::Nodes);
+        let edges = edges.filter(|_| of_edges).map(|ty| Delivery::Edges { ty, order: EdgeOrder::Any });
+        let whole = self.plan.target.clone();
+        let mut look = Look {
+            deliveries: nodes.chain(edges).collect(),
+            see: |batch| {
+                match batch {
+                    Batch::Nodes(batch) if of_nodes => {
+                        let types = (whole.nodes.get(batch.ty), written.nodes.get_mut(batch.ty));
+                        if let (Some(whole), Some(written)) = types {
+                            drop_nulls(&whole.properties, &batch.properties, &mut written.properties);
+                        }
+                    }
+                    Batch::Edges(batch) => {
+                        let types = (whole.edges.get(batch.ty), written.edges.get_mut(batch.ty));
+                        if let (Some(whole), Some(written)) = types {
+                            drop_nulls(&whole.properties, &batch.properties, &mut written.properties);
+                        }
+                    }
+                    _ => {}
+                }
+                Ok(())
+            },
+        };
+        pipeline::run(target.as_ref(), &mut look, self.resources, self.progress)
     }
 
     /// Whether the keys of the target's nodes are such numbers, in any order. Reads the keys once.
@@ -83,6 +157,15 @@ impl Planner<'_> {
         pipeline::run(target.as_ref(), &mut look, self.resources, self.progress)?;
         let named: u64 = seen.named.iter().map(|word| u64::from(word.count_ones())).sum();
         Ok(seen.nodes.saturating_sub(named))
+    }
+}
+
+/// Removes the properties that are null in a row.
+fn drop_nulls(whole: &[Property], columns: &Columns, written: &mut Vec<Property>) {
+    for (property, column) in whole.iter().zip(columns) {
+        if column.as_ref().is_none_or(|column| column.null_count() > 0) {
+            written.retain(|own| own.name != property.name);
+        }
     }
 }
 

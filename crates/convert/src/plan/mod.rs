@@ -266,6 +266,7 @@ impl Plan {
             Step::Lift(record) => self.describe_lifting(record),
             Step::Gather(record) => self.describe_gathering(record),
             Step::Scatter(record) => self.describe_scattering(record),
+            Step::Detach(record) => self.describe_detachment(record),
             // The other steps are inverses, which only a sidecar has; an unchanged graph is described by its format.
             _ => {}
         }

@@ -43,7 +43,7 @@ impl Planner<'_> {
         }
         let write = options.write.fitted(to, graph, destination.file_name(), resources);
         to.check_layout(&write)?;
-        if !options.loses() && !to.keeps_order(&write) {
+        if !options.loses() && !to.keeps_order(&write) && !to.traits().detaches {
             refuse_order(graph, to)?;
         }
         self.check_rdf()?;
@@ -95,7 +95,10 @@ impl Planner<'_> {
                 self.shred(&source, bundling)?;
             }
             // Hyperedges have become separate types.
-            _ if to.has_one_type() && (from != to || graph.nodes.len() > 1) => self.unite(graph)?,
+            // Edge types of KGX are the predicates of one table.
+            _ if to.has_one_type() && (from != to || graph.nodes.len() > 1 || to.traits().fusing == Fusing::Kgx) => {
+                self.unite(graph)?;
+            }
             (Shape::Bundled, Shape::Bundled) if fitted.is_some() => {
                 plan.target = graph.clone();
                 plan.carried.extend(to.undeclared(graph, &write).map(str::to_owned));
@@ -230,7 +233,7 @@ impl Planner<'_> {
             record.keep_json();
         }
         let written = record.written();
-        let is_plain = record.fusing == Fusing::Plain;
+        let is_plain = record.fusing != Fusing::Annnet;
         self.plan.then(Step::Fuse(Box::new(record)));
         // Labels are a list, which the target may not be able to store.
         let fitted = if is_plain { self.plan.fit_to(&written, &self.plan.to.allowed())? } else { None };

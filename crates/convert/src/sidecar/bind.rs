@@ -9,7 +9,9 @@ use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Blob, FileHasher, Location, Mode, Root, Staging};
 
 use super::unread::Reread;
-use super::{Bound, CARRY_OTHER, FOLDER, Sidecar, VERSION, VERSION_ALTERNATE, location_of, reread, says_more};
+use super::{
+    Bound, CARRY_OTHER, CARRY_STALE, FOLDER, Sidecar, VERSION, VERSION_ALTERNATE, location_of, reread, says_more,
+};
 use crate::driver::Format;
 use crate::open::{Opened, home_of};
 use crate::options::{OpenOptions, SidecarUse};
@@ -69,7 +71,7 @@ pub(super) fn other_bytes(
     parallel::drive(workers, |()| {
         let at = next.fetch_add(1, Ordering::Relaxed);
         let Some(bound) = sidecar.files.get(at) else { return Ok(false) };
-        let place = if directory { home.join(&bound.name)? } else { home.clone() };
+        let place = bound.location(home, directory)?;
         if hashed(&bound.name, &Blob::open(&place)?, progress)?.blake3 != bound.blake3 {
             let difference = format!("{} has different bytes", bound.name);
             found.lock().unwrap_or_else(PoisonError::into_inner).push((at, difference));
@@ -112,6 +114,12 @@ pub fn rebind(
     let options = OpenOptions { sidecar: SidecarUse::Schema, formats: formats.clone(), ..OpenOptions::default() };
     let opened = Opened::open(location, &options)?;
     let mut sidecar = opened.sidecar.clone().ok_or_else(|| nothing(location))?;
+    if sidecar.mapping.detachment().is_some() {
+        let message = "a sidecar with tables of nodes or edges belongs to exactly the files that it was written for";
+        return Err(Error::new(Kind::StaleSidecar, message).rule(&CARRY_STALE).at(location.to_string()).hint(
+            "isomorph sidecar drop PATH    remove the sidecar; the data is then an ordinary graph of its format",
+        ));
+    }
     let stated = sidecar.digests.ok_or_else(|| {
         Error::new(
             Kind::StaleSidecar,

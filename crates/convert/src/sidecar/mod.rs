@@ -129,6 +129,20 @@ pub fn location_of(location: &Location, directory: bool) -> Result<Location> {
     location.companion().join(DOCUMENT)
 }
 
+impl Bound {
+    /// The location of the file, where `home` is that of the data.
+    ///
+    /// # Errors
+    /// If its name leads out of there.
+    pub(super) fn location(&self, home: &Location, directory: bool) -> Result<Location> {
+        match self.name.strip_prefix(FOLDER).and_then(|name| name.strip_prefix('/')) {
+            _ if directory => home.join(&self.name),
+            Some(name) => home.companion().join(name),
+            None => Ok(home.clone()),
+        }
+    }
+}
+
 impl Sidecar {
     /// Serializes the document.
     ///
@@ -156,7 +170,7 @@ impl Sidecar {
             Err(error) => return Err(error),
         };
         let bytes = blob.read_all(limits::MANIFEST_BYTES)?;
-        let sidecar: Sidecar = serde_json::from_slice(&bytes).map_err(|error| {
+        let mut sidecar: Sidecar = serde_json::from_slice(&bytes).map_err(|error| {
             Error::malformed(format!("the sidecar cannot be read: {error}"))
                 .at(Place::file(place.to_string()).line(error.line() as u64))
                 .hint("--sidecar ignore    read the data without it")
@@ -173,6 +187,9 @@ impl Sidecar {
             return Err(Error::unsupported(format!("sidecar version {} is not supported", sidecar.version))
                 .at(place.to_string()));
         }
+        if let Some(folder) = place.parent() {
+            sidecar.mapping = sidecar.mapping.in_folder(folder);
+        }
         Ok(Some(sidecar))
     }
 
@@ -183,7 +200,7 @@ impl Sidecar {
     pub fn differences(&self, location: &Location, directory: bool) -> Result<Vec<String>> {
         let mut differences = Vec::new();
         for bound in &self.files {
-            let place = if directory { location.join(&bound.name)? } else { location.clone() };
+            let place = bound.location(location, directory)?;
             let blob = match Blob::open(&place) {
                 Ok(blob) => blob,
                 Err(error) if error.kind() == Kind::NotFound => {

@@ -72,7 +72,7 @@ pub const MEMBERS: &[Member] =
     &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF, GRAPHML, NODE_LINK, GEXF, GML, JGF, PARQUET, CSV];
 
 /// Formats that differ from one of these in their encoding alone.
-pub const ENCODED: &[Member] = &[ARROW, JSON_LINES, NEO4J, XLSX, APOC, CYPHER, KGX, CX2];
+pub const ENCODED: &[Member] = &[ARROW, JSON_LINES, KGX_LINES, NEO4J, XLSX, APOC, CYPHER, KGX, CX2];
 
 /// The entry of a format.
 pub fn member(format: Format) -> &'static Member {
@@ -234,6 +234,7 @@ pub const NOTATIONS: &[Member] = &[
         refuses: &[],
     },
     Member { format: Format::PAJEK, layouts: |_| notations("Pajek", ["graph.net", "graph.net.gz"]), refuses: &[] },
+    Member { format: Format::PSL, layouts: |_| notations("PSL", ["graph", "psl"]), refuses: &[] },
 ];
 
 fn notations(name: &str, files: [&'static str; 2]) -> Vec<Layout> {
@@ -334,6 +335,9 @@ const JSON_LINES: Member =
     Member { format: Format::JSON_LINES, layouts: |_| vec![tables("JSON lines tables")], refuses: NO_TABLES };
 
 const NEO4J: Member = Member { format: Format::NEO4J, layouts: |_| vec![tables("Neo4j CSV")], refuses: NO_TABLES };
+
+const KGX_LINES: Member =
+    Member { format: Format::KGX_LINES, layouts: |_| vec![tables("JSON lines of KGX")], refuses: NO_RECORDS };
 
 const XLSX: Member = Member {
     format: Format::XLSX,

@@ -175,3 +175,38 @@ fn files_without_bytes_are_skipped_with_a_finding() {
     std::fs::write(home.path().join("nodes/b.csv"), "").unwrap();
     assert!(opened(home.path()).is_err());
 }
+
+#[test]
+fn records_with_another_number_of_fields_are_set_aside() {
+    let (nodes, edges) = ("id,n\n1,5\n2\n3,7,8\n4,\"a\nb\",c\n\n5,6\n", "source,target\n1,5\n1\n5,1\n3,1\n");
+    let home = directory(&[("nodes.csv", nodes), ("edges.csv", edges)]);
+    refused(opened(home.path()).err().unwrap(), "CSV-RECORD", "nodes.csv", "the record has 1 fields");
+    let clean = directory(&[("nodes.csv", "id,n\n1,5\n5,6\n"), ("edges.csv", "source,target\n1,5\n5,1\n")]);
+    let read = lenient(home.path());
+    assert_eq!(digests(&read).unwrap(), digests(&open(clean.path())).unwrap());
+    assert_eq!(columns(read.graph.graph()), columns(open(clean.path()).graph.graph()));
+    let found = |rule, file: &str, line| (rule, file.to_owned(), Some(line));
+    let all = [
+        found("CSV-RECORD", "nodes.csv", 3),
+        found("CSV-RECORD", "nodes.csv", 4),
+        found("CSV-RECORD", "nodes.csv", 5),
+        found("CSV-RECORD", "edges.csv", 3),
+        found("FLAT-END", "edges.csv", 5),
+    ];
+    assert_eq!(findings(home.path(), true), all);
+    // Compressed, with declared types, and in pieces.
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut packed, nodes.as_bytes()).unwrap();
+    std::fs::write(home.path().join("nodes.csv"), packed.finish().unwrap()).unwrap();
+    assert_eq!(digests(&lenient(home.path())).unwrap(), digests(&open(clean.path())).unwrap());
+    let mapping = "CREATE EXTERNAL TABLE n (id BIGINT NOT NULL, n BIGINT NOT NULL) STORED AS CSV LOCATION 'nodes.csv' OPTIONS ('format.has_header' 'true');
+CREATE PROPERTY GRAPH g VERTEX TABLES (n KEY (id));";
+    std::fs::write(home.path().join("graph.pgq"), mapping).unwrap();
+    assert_eq!(counts(lenient(home.path()).graph.graph()).0, [2]);
+    // Where the record with an open quotation mark ends is unknown.
+    let home = directory(&[("nodes.csv", "id,n\n1,\"a\n2,b\n"), EDGES]);
+    let mut options = OpenOptions { unsound: true, ..OpenOptions::default() };
+    options.get_mut::<isomorph_flat::OpenOptions>().lenient = true;
+    let error = Opened::open(&Location::from_path(home.path()), &options).err().unwrap();
+    refused(error, "CSV-RECORD", "nodes.csv", "no closing quote");
+}

@@ -126,7 +126,7 @@ fn what_cells_have_no_types_for_is_in_the_sidecar() {
 fn a_mapping_of_a_workbook_is_checked_as_a_file() {
     let sheet = |rows: &str| format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
     let text = |cell: &str, text: &str| format!("<c r=\"{cell}\" t=\"inlineStr\"><is><t>{text}</t></is></c>");
-    let book = |mapping: &str| {
+    let called = |mapping: &str, name: &str| {
         let rows: String = mapping
             .lines()
             .enumerate()
@@ -141,7 +141,7 @@ fn a_mapping_of_a_workbook_is_checked_as_a_file() {
         archive(&[
             (
                 "xl/workbook.xml".to_owned(),
-                "<workbook><sheets><sheet name=\"people\" r:id=\"r1\"/><sheet name=\"graph.pgq\" r:id=\"r2\"/></sheets></workbook>".to_owned(),
+                "<workbook><sheets><sheet name=\"people\" r:id=\"r1\"/><sheet name=\"NAME\" r:id=\"r2\"/></sheets></workbook>".replace("NAME", name),
             ),
             (
                 "xl/_rels/workbook.xml.rels".to_owned(),
@@ -151,14 +151,27 @@ fn a_mapping_of_a_workbook_is_checked_as_a_file() {
             ("xl/2.xml".to_owned(), sheet(&rows)),
         ])
     };
+    let book = |mapping: &str| called(mapping, "graph.pgq");
+    let book_of = |name: &str| called("x", name);
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("b.xlsx");
     let mapping = "CREATE EXTERNAL TABLE p (id BIGINT, name VARCHAR) STORED AS CSV LOCATION '#people';\n\nCREATE PROPERTY GRAPH g VERTEX TABLES (p KEY (id));";
     std::fs::write(&path, book(mapping)).unwrap();
     // An empty text is a text, and an empty cell is none.
+    assert_eq!(open(&path).native.about().findings.by_rule().count(), 0);
     let all = lines(&open(&path));
     assert_eq!(all[0]["properties"], json!({"name": ""}));
     assert_eq!(all[1].get("properties"), None);
+    // Under another name, the sheet is no mapping: conventions recognise a single table of nodes where a file says so, and an empty text is none.
+    let foreign = "CREATE EXTERNAL TABLE p STORED AS CSV LOCATION 'c.xlsx#people';\nCREATE PROPERTY GRAPH g VERTEX TABLES (p KEY (id));";
+    std::fs::write(home.path().join("foreign.pgq"), foreign).unwrap();
+    std::fs::write(home.path().join("c.xlsx"), book_of("other")).unwrap();
+    let read = open(&home.path().join("foreign.pgq"));
+    assert_eq!(lines(&read)[0].get("properties"), None);
+    let findings = read.native.about().findings;
+    let told: Vec<_> = findings.by_rule().flat_map(|(_, kept)| kept).collect();
+    assert_eq!((told[0].rule.id, told[0].message.as_str()), ("FLAT-EMPTY-TEXT", "empty texts are read as no value: 1"));
+    assert_eq!((told[0].place.file.as_deref(), told[0].place.field.as_deref()), (Some("c.xlsx#people"), Some("B2")));
     std::fs::write(&path, book(&mapping.replace("'#people'", "'#persons'"))).unwrap();
     let error = opened(&path).err().unwrap();
     assert_eq!(error.broken_rule().map(|rule| rule.id), Some("FLAT-MAPPING"), "{error:?}");

@@ -6,7 +6,7 @@ mod ldbc;
 mod neo4j;
 mod pairs;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Findings, Result};
 use isomorph_storage::{Entry, Root};
 use isomorph_tables::Encoding;
 
@@ -37,7 +37,14 @@ type Convention = fn(&[TableFile]) -> Result<Option<Guess>>;
 pub(crate) fn guess(root: Root, entries: &[Entry], draft: bool) -> Result<Option<Found>> {
     let (files, broken) = files::tables(&root, entries)?;
     let guess = guess_of(&files, broken, draft)?;
-    Ok(guess.map(|(script, recognised)| Found { root, script, file: None, recognised, sheets: Vec::new() }))
+    Ok(guess.map(|(script, recognised)| Found {
+        root,
+        script,
+        file: None,
+        recognised,
+        sheets: Vec::new(),
+        findings: Findings::keeping(8),
+    }))
 }
 
 /// The mapping that tables have by a convention, and what is told of it.

@@ -1,7 +1,7 @@
 //! The cells of a sheet, and the table that they are.
 
 use arrow_schema::{DataType, TimeUnit};
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Findings, Kind, Place, Result};
 
 use crate::rules;
 
@@ -46,6 +46,8 @@ pub(super) struct Sheet {
     pub name: String,
     /// Whether an empty text is a value.
     keeps_empty: bool,
+    /// The number of empty texts that are no values, and the cell of the first.
+    empty: (u64, String),
     cells: Vec<(u32, u32, Cell)>,
 }
 
@@ -106,7 +108,17 @@ fn is_integer(number: f64) -> bool {
 impl Sheet {
     /// A sheet without cells. Without `keeps_empty`, an empty text is no value: pandas writes it where it has none.
     pub fn new(name: impl Into<String>, keeps_empty: bool) -> Sheet {
-        Sheet { name: name.into(), keeps_empty, cells: Vec::new() }
+        Sheet { name: name.into(), keeps_empty, ..Sheet::default() }
+    }
+
+    /// Notes the empty texts that are read as no value.
+    pub fn note_empty(&self, workbook: &str, findings: &mut Findings) {
+        let (count, first) = &self.empty;
+        if *count > 0 {
+            let message = format!("empty texts are read as no value: {count}");
+            let place = Place::file(format!("{workbook}#{}", self.name)).in_field(first.clone());
+            findings.push(&rules::EMPTY_TEXT, message, place);
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -123,6 +135,10 @@ impl Sheet {
             return Err(Error::broken(&rules::WORKBOOK, what));
         }
         if !self.keeps_empty && matches!(&cell, Cell::Text(text) if text.is_empty()) {
+            if self.empty.0 == 0 {
+                self.empty.1 = at(row, column);
+            }
+            self.empty.0 += 1;
             return Ok(());
         }
         if self.cells.len() >= CELLS {

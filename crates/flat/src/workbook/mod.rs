@@ -9,7 +9,7 @@ mod xlsx;
 mod xml;
 
 use bytes::Bytes;
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_storage::{Blob, limits};
 use isomorph_tables::Encoding;
 
@@ -68,6 +68,8 @@ pub(crate) struct Sheets {
     pub mapping: Option<String>,
     /// The other sheets with cells as tables, each with the text that it is as CSV.
     pub tables: Vec<(TableFile, Blob)>,
+    /// What was read as something else.
+    pub findings: Findings,
 }
 
 /// The sheets of a workbook. `name` is that of the file; one with another ending is of Excel.
@@ -91,7 +93,9 @@ pub(crate) fn sheets(name: &str, blob: &Blob) -> Result<Sheets> {
         left = left.checked_sub(text.size()).ok_or_else(|| too_much().at(place.clone()))?;
         tables.push((file, text));
     }
-    Ok(Sheets { mapping: mapping.first().map(Sheet::lines), tables })
+    let mut findings = Findings::keeping(8);
+    others.iter().for_each(|sheet| sheet.note_empty(name, &mut findings));
+    Ok(Sheets { mapping: mapping.first().map(Sheet::lines), tables, findings })
 }
 
 /// The error for a file that becomes too large.

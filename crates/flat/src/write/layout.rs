@@ -48,7 +48,7 @@ pub(super) fn laid_out(graph: &Graph, form: Form) -> Result<(Script, Vec<Open>)>
     let array_delimiter = is_neo4j.then_some(neo4j::ITEMS);
     let (mut names, mut tables) = (Names::default(), Vec::new());
     for (at, ty) in graph.nodes.iter().enumerate() {
-        let (name, file) = names.give(&ty.name, form);
+        let (name, file) = names.give(if form == Form::Kgx { "nodes" } else { &ty.name }, form);
         let mut taken: Vec<&str> = ty.properties.iter().map(|property| property.name.as_str()).collect();
         let fields = spaces.as_ref().map(|spaces| spaces.nodes(at, ty));
         let key = match ty.key.name.as_deref().filter(|name| !taken.contains(name) && !name.is_empty()) {
@@ -58,7 +58,7 @@ pub(super) fn laid_out(graph: &Graph, form: Form) -> Result<(Script, Vec<Open>)>
         let key = fields.as_ref().map_or(key, |fields| fields.id.clone());
         taken.push(&key);
         let has_labels = ty.labels != LabelVocabulary::None;
-        let labels = has_labels.then(|| free("labels", &taken));
+        let labels = has_labels.then(|| free(if form == Form::Kgx { "category" } else { "labels" }, &taken));
         let labels = fields.as_ref().map_or(labels, |fields| Some(fields.labels.to_owned()));
         let key_type = match ty.key.kind {
             KeyKind::Row => DataType::Int64,
@@ -101,7 +101,7 @@ pub(super) fn laid_out(graph: &Graph, form: Form) -> Result<(Script, Vec<Open>)>
         let is_alone = graph.edges.iter().filter(|other| other.relation == ty.relation).count() == 1
             && !graph.nodes.iter().any(|node| node.name == relation);
         let wanted = if is_alone { relation.clone() } else { format!("{source}_{relation}_{target}") };
-        let (name, file) = names.give(&wanted, form);
+        let (name, file) = names.give(if form == Form::Kgx { "edges" } else { &wanted }, form);
         let mut taken: Vec<String> = ty.properties.iter().map(|property| property.name.clone()).collect();
         let mut role = |wanted: &str| {
             let name = free(wanted, &taken.iter().map(String::as_str).collect::<Vec<_>>());
@@ -109,7 +109,8 @@ pub(super) fn laid_out(graph: &Graph, form: Form) -> Result<(Script, Vec<Open>)>
             name
         };
         let fields = spaces.as_ref().map(|spaces| spaces.edges(ty));
-        let ends = [role("source"), role("target")];
+        let ends = if form == Form::Kgx { ["subject", "object"] } else { ["source", "target"] };
+        let ends = ends.map(&mut role);
         let ends = fields.as_ref().map_or(ends, |fields| fields.ends.clone());
         let directed = (ty.direction == Direction::PerRow).then(|| role("directed"));
         let directed = directed.map(|name| fields.as_ref().map_or(name, |fields| fields.directed.clone()));
@@ -235,7 +236,7 @@ impl Names {
                 let location = match form {
                     // Sheets have shorter names.
                     Form::Workbook => format!("#{}", self.sheets.give(&file)),
-                    Form::Tables(_) | Form::Neo4j => format!("{file}.{}", extension(form.encoding())),
+                    Form::Tables(_) | Form::Neo4j | Form::Kgx => format!("{file}.{}", extension(form.encoding())),
                 };
                 return (table, location);
             }
@@ -249,11 +250,14 @@ fn check(graph: &Graph, form: Form) -> Result<()> {
     let encoding = form.encoding();
     let holds = |property: &Property| match form {
         Form::Neo4j => neo4j::holds(property),
-        Form::Tables(_) | Form::Workbook => holds(encoding, property),
+        Form::Tables(_) | Form::Workbook | Form::Kgx => holds(encoding, property),
     };
     let refused = |what: String| Err(Error::unsupported(what));
     if !graph.hyperedges.is_empty() || !graph.groups.is_empty() || !graph.values.is_empty() {
         return refused("tables hold only nodes and edges".to_owned());
+    }
+    if form == Form::Kgx && (graph.nodes.len(), graph.edges.len()) != (1, 1) {
+        return refused("KGX has one table of nodes and one of edges".to_owned());
     }
     for ty in &graph.nodes {
         let unheld = |property: &&Property| !holds(property) || property.name.is_empty();

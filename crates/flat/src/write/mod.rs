@@ -37,6 +37,8 @@ pub enum Form {
     Neo4j,
     /// The sheets of a workbook.
     Workbook,
+    /// JSON lines of KGX: nodes and edges of one type each.
+    Kgx,
 }
 
 impl Form {
@@ -45,6 +47,7 @@ impl Form {
         match self {
             Form::Tables(encoding) => encoding,
             Form::Neo4j | Form::Workbook => Encoding::Csv,
+            Form::Kgx => Encoding::JsonLines,
         }
     }
 }
@@ -62,6 +65,8 @@ pub struct WriteOptions {
 pub struct TablesWriter<'a> {
     staging: &'a Staging,
     encoding: Encoding,
+    /// Whether the mapping is written, too.
+    has_mapping: bool,
     script: Script,
     /// Tables of nodes, then those of edges.
     tables: Vec<Open>,
@@ -98,9 +103,10 @@ impl<'a> TablesWriter<'a> {
         let row_group_rows = (ROW_GROUP_ROWS / direction.len().max(1)).max(LEAST_ROWS);
         let book = match options.form {
             Form::Workbook => Some(Book::new(options.scratch, tables.iter().map(|table| table.file.as_str()))?),
-            Form::Tables(_) | Form::Neo4j => None,
+            Form::Tables(_) | Form::Neo4j | Form::Kgx => None,
         };
-        Ok(TablesWriter { staging, encoding, script, tables, nodes, direction, row_group_rows, book })
+        let has_mapping = options.form != Form::Kgx;
+        Ok(TablesWriter { staging, encoding, has_mapping, script, tables, nodes, direction, row_group_rows, book })
     }
 
     fn put(&mut self, at: usize, columns: Vec<ArrayRef>, rows: usize) -> Result<()> {
@@ -333,9 +339,11 @@ impl Sink for TablesWriter<'_> {
         if let Some(book) = self.book {
             return book.finish(self.staging, self.script);
         }
-        let mut file = self.staging.create(MAPPING)?;
-        std::io::Write::write_all(&mut file, self.script.to_string().as_bytes())?;
-        file.finish()?;
+        if self.has_mapping {
+            let mut file = self.staging.create(MAPPING)?;
+            std::io::Write::write_all(&mut file, self.script.to_string().as_bytes())?;
+            file.finish()?;
+        }
         let files = self.staging.finished().into_iter().map(|(name, digest)| (name, digest.size));
         Ok(Written { files: files.collect() })
     }

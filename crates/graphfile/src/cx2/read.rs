@@ -10,7 +10,7 @@ use isomorph_model::type_name::list_of;
 use isomorph_model::{Cardinality, Document, Property};
 use isomorph_records::json::{JsonRules, JsonStream, LONGEST};
 use isomorph_records::values::{put, put_id};
-use isomorph_records::{Head, Item, Reader, Record, Slots};
+use isomorph_records::{Head, Id, Item, Reader, Record, Slots};
 use isomorph_tables::PackedFile;
 
 use super::{ASPECTS, COORDINATES, EDGE_ID, NAME, rules};
@@ -288,14 +288,12 @@ impl Reader for Cx2Reader {
                 put(slots.slot_at(*at).0, default)?;
             }
         }
-        if item == Item::Node && record.id.integer().is_none() {
-            return Err(Error::broken(&rules::ID, "a node has no id, or one that is no integer")
-                .at(self.json.place_at(self.start)));
-        }
-        if item == Item::Edge && (record.source.integer().is_none() || record.target.integer().is_none()) {
-            return Err(Error::broken(&rules::END, "an edge has no s or t, or one that is no integer")
-                .at(self.json.place_at(self.start)));
-        }
+        let ids = if item == Item::Node {
+            [&mut record.id, &mut Id::default()]
+        } else {
+            [&mut record.source, &mut record.target]
+        };
+        ids.into_iter().for_each(Id::keep_integer);
         Ok(Some(item))
     }
 

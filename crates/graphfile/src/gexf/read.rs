@@ -304,10 +304,9 @@ impl GexfReader {
     fn node(&mut self, tag: &xml::Tag<'_>, is_empty: bool, record: &mut Record) -> Result<()> {
         record.begin_node();
         let mut text = std::mem::take(&mut self.text);
-        if !self.xml.attribute_into(tag, "id", &mut text)? {
-            return Err(self.wrong(&rules::ID, "a node has no id"));
+        if self.xml.attribute_into(tag, "id", &mut text)? {
+            record.id.put(Tag::Text, &text);
         }
-        record.id.put(Tag::Text, &text);
         for name in ["label", "start", "end"] {
             if self.xml.attribute_into(tag, name, &mut text)? {
                 self.put(&mut record.nodes, true, name, Tag::Text, &text)?;
@@ -326,10 +325,11 @@ impl GexfReader {
     fn edge(&mut self, tag: &xml::Tag<'_>, is_empty: bool, record: &mut Record) -> Result<()> {
         record.begin_edge();
         let mut text = std::mem::take(&mut self.text);
-        self.xml.required(tag, "source", &mut text)?;
-        record.source.put(Tag::Text, &text);
-        self.xml.required(tag, "target", &mut text)?;
-        record.target.put(Tag::Text, &text);
+        for (name, id) in [("source", &mut record.source), ("target", &mut record.target)] {
+            if self.xml.attribute_into(tag, name, &mut text)? {
+                id.put(Tag::Text, &text);
+            }
+        }
         for name in ["id", "label", "kind", "start", "end"] {
             if self.xml.attribute_into(tag, name, &mut text)? {
                 self.put(&mut record.edges, false, name, Tag::Text, &text)?;

@@ -32,7 +32,7 @@ isomorph_error::rules! {
         "write the graph without a hierarchy, for example with the parent as an attribute";
     /// Input that is not GEXF.
     SYNTAX "GEXF-SYNTAX" Error
-        "a file is well-formed XML in UTF-8, without entities of its own: gexf with one graph of nodes and edges",
+        "a file is well-formed XML in UTF-8 or UTF-16, without entities of its own: gexf with one graph of nodes and edges",
         "correct the place in the message";
     /// A type that GEXF does not have.
     TYPE "GEXF-TYPE" Warning

@@ -319,25 +319,14 @@ impl Reader for GmlReader {
                 (Within::Graph, "node", Token::Open) => {
                     record.begin_node();
                     self.record(record, Item::Node)?;
-                    if record.id.integer().is_none() {
-                        return Err(Error::broken(
-                            &rules::ID,
-                            "a node has no id, or one that is no integer of 64 bits",
-                        )
-                        .at(self.lexer.place()));
-                    }
+                    record.id.keep_integer();
                     return Ok(Some(Item::Node));
                 }
                 (Within::Graph, "edge", Token::Open) => {
                     record.begin_edge();
                     self.record(record, Item::Edge)?;
-                    if record.source.integer().is_none() || record.target.integer().is_none() {
-                        return Err(Error::broken(
-                            &rules::END,
-                            "an edge has no source or target, or one that is no integer of 64 bits",
-                        )
-                        .at(self.lexer.place()));
-                    }
+                    record.source.keep_integer();
+                    record.target.keep_integer();
                     return Ok(Some(Item::Edge));
                 }
                 (Within::Graph, "graph", Token::Open) => {

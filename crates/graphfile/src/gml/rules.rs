@@ -12,6 +12,10 @@ isomorph_error::rules! {
         "a key, a value, a node and an edge have at most 64 MiB, lists are nested at most 128 deep, and there are at most \
          10,000 different attributes",
         "split the file, or shorten the value that is too large";
+    /// Edges that NetworkX does not read.
+    MULTIGRAPH "GML-MULTIGRAPH" Warning
+        "a graph with several edges for the same ends has multigraph 1; without it, all are read, but NetworkX refuses the file",
+        "write multigraph 1 into the graph, or remove the other edges";
     /// A second graph.
     NESTED "GML-NESTED" Error "a file has one graph, without inner graphs", "write one file per graph";
     /// Input that is not GML.

@@ -233,18 +233,16 @@ impl Reader for PairsReader {
             None => self.wrong(error.message()),
         })?;
         if item == Item::Edge && !(record.source.is_set() && record.target.is_set()) {
-            let message = format!("an edge has no {} or no {}", vocabulary.source, vocabulary.target);
-            let error = Error::broken(&rules::END, message).at(self.json.place_at(self.start));
-            let is_other = match vocabulary == OF_NETWORKX {
-                true => record.edges.position("subject").is_some_and(|at| record.edges.get(at).is_some()),
-                false => record.edges.position("source").is_some_and(|at| record.edges.get(at).is_some()),
+            // With other names for both ends, no record is wrong: the file is of the other vocabulary.
+            let (other, name) = match vocabulary == OF_NETWORKX {
+                true => ("--from kgx", "subject"),
+                false => ("--from nodelink", "source"),
             };
-            let other = if vocabulary == OF_NETWORKX { "--from kgx" } else { "--from nodelink" };
-            return Err(if is_other {
-                error.hint(format!("{other}    read the ends of edges by their other names"))
-            } else {
-                error
-            });
+            if record.edges.position(name).is_some_and(|at| record.edges.get(at).is_some()) {
+                let message = format!("an edge has no {} or no {}", vocabulary.source, vocabulary.target);
+                let hint = format!("{other}    read the ends of edges by their other names");
+                return Err(Error::broken(&rules::END, message).at(self.json.place_at(self.start)).hint(hint));
+            }
         }
         self.repeated.see((items.saturating_sub(counted.members)) as u64, self.start);
         self.nulls.see(counted.nulls, self.start);

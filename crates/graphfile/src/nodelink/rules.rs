@@ -22,6 +22,11 @@ isomorph_error::rules! {
         "a node, an edge or another member has at most 64 MiB and 512 levels, and there are at most 10,000 different \
          attributes",
         "split the record, or remove what is too large";
+    /// Edges that a graph without parallel edges cannot have.
+    MULTIGRAPH "NODELINK-MULTIGRAPH" Warning
+        "a file with \"multigraph\": false has at most one edge for the same ends; of several, all are read, and NetworkX keeps \
+         the last one's values",
+        "write \"multigraph\": true, or remove the other edges";
     /// A null.
     NULL "NODELINK-NULL" Note
         "a value that is null is read as no value", "remove the member, or write another value";

@@ -92,7 +92,7 @@ fn what_is_no_gexf_is_refused() {
         (graph("<nodes><node/></nodes>"), "GEXF-ID"),
         (graph("<nodes><node id=\"a\" pid=\"b\"/></nodes>"), "GEXF-NESTED"),
         (graph("<nodes><node id=\"a\"><nodes/></node></nodes>"), "GEXF-NESTED"),
-        (graph("<edges><edge source=\"a\"/></edges>"), "GEXF-SYNTAX"),
+        (graph("<edges><edge source=\"a\"/></edges>"), "GEXF-END"),
         (graph("<edges><edge source=\"a\" target=\"a\" type=\"both\"/></edges>"), "GEXF-SYNTAX"),
         (graph("<edges><edge source=\"a\" target=\"a\" weight=\"heavy\"/></edges>"), "GEXF-VALUE"),
         (

@@ -173,3 +173,119 @@ fn whole_floats_are_integers() {
     let mixed = json(r#"{"directed": true, "nodes": [{"id": 1.5}, {"id": 1e300}, {"id": 3}], "links": [{"source": 1.5, "target": 3.0}]}"#).unwrap();
     assert_eq!(shown(&mixed), ["\"1.5\"", "\"1e300\"", "\"3\"", "\"1.5\" \"3\""]);
 }
+
+/// Records without an id or an end, beside a repeated id and an end that is no node.
+const INCOMPLETE: [(&dyn Syntax, &str, &str, [&str; 4]); 6] = [
+    (
+        &NodeLink,
+        r#"{"directed": true, "nodes": [{"id": 0}, {"x": 1}, {"id": 1}, {"x": 2}, {"id": 0}, {"id": 2}], "edges": [{"source": 0, "target": 1}, {"source": 0}, {"source": 1, "target": 2}, {"x": 1}, {"source": 1, "target": 9}]}"#,
+        r#"{"directed": true, "nodes": [{"id": 0}, {"id": 1}, {"id": 2}], "edges": [{"source": 0, "target": 1}, {"source": 1, "target": 2}]}"#,
+        ["{\"x\": 1}, {\"id\"", "{\"x\": 2}", "{\"source\": 0}", "{\"x\": 1}, {\"source\""],
+    ),
+    (
+        &Kgx,
+        r#"{"nodes": [{"id": "a"}, {"x": 1}, {"id": "b"}, {"x": 2}, {"id": "a"}], "edges": [{"subject": "a", "object": "b"}, {"subject": "a"}, {"x": 3}, {"subject": "b", "object": "z"}]}"#,
+        r#"{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"subject": "a", "object": "b"}]}"#,
+        ["{\"x\": 1}", "{\"x\": 2}", "{\"subject\": \"a\"}", "{\"x\": 3}"],
+    ),
+    (
+        &Jgf,
+        r#"{"graph": {"nodes": [{"id": "a"}, {"x": 1}, {"id": "b"}, {"x": 2}, {"id": "a"}], "edges": [{"source": "a", "target": "b"}, {"source": "a"}, {"x": 3}, {"source": "b", "target": "z"}]}}"#,
+        r#"{"graph": {"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}}"#,
+        ["{\"x\": 1}", "{\"x\": 2}", "{\"source\": \"a\"}", "{\"x\": 3}"],
+    ),
+    (
+        &Gexf,
+        "<gexf><graph><nodes><node id=\"a\"/><node/><node id=\"b\"/><node label=\"\"/><node id=\"a\"/></nodes><edges><edge source=\"a\" target=\"b\"/><edge source=\"a\"/><edge/><edge source=\"b\" target=\"z\"/></edges></graph></gexf>",
+        "<gexf><graph><nodes><node id=\"a\"/><node id=\"b\"/></nodes><edges><edge source=\"a\" target=\"b\"/></edges></graph></gexf>",
+        ["", "", "", ""],
+    ),
+    (
+        &Gml,
+        "graph [ node [ id 5 ] node [ x 1 ] node [ id 6 ] node [ id \"7\" ] node [ id 5 ] edge [ source 5 target 6 ] edge [ source 5 ] edge [ source 5 target 6.5 ] edge [ source 6 target 9 ] ]",
+        "graph [ node [ id 5 ] node [ id 6 ] edge [ source 5 target 6 ] ]",
+        ["", "", "", ""],
+    ),
+    (
+        &Cx2,
+        r#"[{"CXVersion": "2.0"}, {"nodes": [{"id": 5}, {"x": 1}, {"id": 6}, {"id": "7"}, {"id": 5}]}, {"edges": [{"s": 5, "t": 6}, {"s": 5}, {"s": "5", "t": 6}, {"s": 6, "t": 9}]}, {"status": [{"success": true}]}]"#,
+        r#"[{"CXVersion": "2.0"}, {"nodes": [{"id": 5}, {"id": 6}]}, {"edges": [{"s": 5, "t": 6}]}, {"status": [{"success": true}]}]"#,
+        ["{\"x\": 1}", "{\"id\": \"7\"}", "{\"s\": 5}", "{\"s\": \"5\""],
+    ),
+];
+
+#[test]
+fn records_without_an_id_or_an_end_are_set_aside() {
+    for (syntax, text, clean, parts) in INCOMPLETE {
+        let strict = crate::open_as(syntax, text.as_bytes());
+        let rule = strict.err().unwrap().broken_rule().unwrap();
+        assert!([syntax.rules().id, syntax.rules().end].contains(&rule), "{}: {rule:?}", syntax.name());
+        for memory in [1 << 30, 20_000] {
+            let (graph, whole) = (opened(syntax, text, memory, true), opened(syntax, clean, memory, false));
+            let at = |rows: std::ops::Range<usize>| {
+                shown(&graph)[rows].iter().map(|row| row.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+            };
+            let nodes = graph.graph().nodes[0].rows.unwrap() as usize;
+            assert_eq!(graph.graph().nodes[0].rows, whole.graph().nodes[0].rows, "{}", syntax.name());
+            assert_eq!(graph.graph().edges[0].rows, whole.graph().edges[0].rows, "{}", syntax.name());
+            let expected: Vec<String> =
+                shown(&whole).iter().map(|row| row.split(' ').next().unwrap().to_owned()).collect();
+            assert_eq!(at(0..nodes + graph.graph().edges[0].rows.unwrap() as usize), expected);
+            assert_eq!(graph.set_aside().len(), 6, "{}: {:?}", syntax.name(), graph.set_aside());
+            assert_eq!(errors(&graph).len(), 6);
+            for part in parts.iter().filter(|part| !part.is_empty()) {
+                let offset = text.find(part).unwrap() as u64;
+                assert!(graph.set_aside().iter().any(|one| one.place.offset == Some(offset)), "{part}");
+            }
+        }
+    }
+}
+
+#[test]
+fn positions_are_ids_only_if_no_node_has_one() {
+    // More nodes than a chunk has.
+    let nodes = "{\"x\": 1},".repeat(70_000);
+    let text = format!("{{\"directed\": true, \"nodes\": [{nodes}{{\"id\": 5}}], \"edges\": []}}");
+    let error = json(&text).err().unwrap();
+    assert_eq!(
+        (error.broken_rule().unwrap().id, error.place().offset),
+        ("NODELINK-ID", Some(text.find("{\"x\"").unwrap() as u64))
+    );
+    let lenient = opened(&NodeLink, &text, 1 << 30, true);
+    assert_eq!((shown(&lenient), lenient.set_aside().len()), (vec!["5 -".to_owned()], 70_000));
+    let all = text.replace("{\"id\": 5}", "{\"x\": 2}");
+    let lenient = opened(&NodeLink, &all, 1 << 30, true);
+    assert_eq!((shown(&lenient).len(), lenient.set_aside().len()), (70_001, 0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Edges with the ends of another one, where the file says that there are none, against a comparison of all with all.
+    #[test]
+    fn parallel_edges_of_a_file_that_has_none_are_found(
+        edges in prop::collection::vec((0u8..4, 0u8..4), 0..9),
+        directed in any::<bool>(),
+        texts in any::<bool>(),
+        memory in prop::sample::select(vec![1u64 << 30, 20_000]),
+    ) {
+        let alike = |one: &Edge, other: &Edge| one == other || !directed && (one.1, one.0) == *other;
+        let expected = (0..edges.len()).filter(|at| edges[..*at].iter().any(|own| alike(own, &edges[*at]))).count();
+        let id: fn(u8) -> String = if texts { |id| format!("\"{}\"", ["", "1", "11", "a "][id as usize]) } else { |id| id.to_string() };
+        let head = |multigraph: &str| format!("\"directed\": {directed}, {multigraph}");
+        for (multigraph, is_told) in [("\"multigraph\": false, ", true), ("\"multigraph\": true, ", false), ("", false)] {
+            let text = pairs(&[0, 1, 2, 3], &edges, false, ("source", "target"), &head(multigraph), id);
+            let mut findings = isomorph_error::Findings::keeping(9);
+            opened(&NodeLink, &text, memory, false).validate(&mut findings).unwrap();
+            let told = findings.by_rule().find(|(_, kept)| kept[0].rule.id == "NODELINK-MULTIGRAPH");
+            prop_assert_eq!(told.map_or(0, |(count, _)| count as usize), if is_told { expected } else { 0 }, "{}", text);
+        }
+        for (multigraph, is_told) in [("", true), ("multigraph 0", true), ("multigraph 1", false)] {
+            let edges: String = edges.iter().map(|(from, to)| format!("edge [ source {from} target {to} ]\n")).collect();
+            let text = format!("graph [ directed {} {multigraph} node [ id 0 ] node [ id 1 ] node [ id 2 ] node [ id 3 ] {edges} ]", u8::from(directed));
+            let graph = opened(&Gml, &text, memory, false);
+            let told = found(&graph).into_iter().filter(|rule| *rule == "GML-MULTIGRAPH").count();
+            prop_assert_eq!(told, if is_told { expected } else { 0 }, "{}", text);
+        }
+    }
+}

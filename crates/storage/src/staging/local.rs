@@ -66,9 +66,9 @@ impl LocalStaging {
         Ok(self.area.directory(&Path::new(data(Part::Main)).join(relative))?)
     }
 
-    /// Returns the current location of the output.
-    pub(super) fn preview(&self) -> Location {
-        Location::from_path(&self.aside(data(Part::Main)))
+    /// Returns the current location of a part of the output.
+    pub(super) fn preview_of(&self, part: Part) -> Location {
+        Location::from_path(&self.aside(data(part)))
     }
 
     pub(super) fn commit(&self, last: &[&str]) -> Result<(u64, u64)> {

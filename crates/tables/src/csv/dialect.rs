@@ -24,6 +24,9 @@ pub struct CsvDialect {
     pub null_word: Option<NullWord>,
     /// Whether undeclared columns are read as text, after the declared ones.
     pub keep_other_columns: bool,
+    /// Whether a record with another number of fields than the header is a row of nulls, see [`crate::TableReader::odd_records`];
+    /// otherwise it ends the reading.
+    pub keep_odd_records: bool,
 }
 
 /// An unquoted word that means null in further columns: on reading, in undeclared ones; on writing, in those from a
@@ -63,6 +66,7 @@ impl Default for CsvDialect {
             null_words: Vec::new(),
             null_word: None,
             keep_other_columns: false,
+            keep_odd_records: false,
         }
     }
 }

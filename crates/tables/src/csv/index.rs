@@ -213,8 +213,8 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
 
     /// Looks at the records up to where the splitter stops; the first one is in row `row`. Returns where they end.
     fn piece_of(&self, splitter: &mut Splitter<Box<dyn Read + Send>>, mut row: u64, state: &mut S) -> Result<At> {
-        while let Some(records) = splitter.next(usize::MAX, TOGETHER)? {
-            self.file.check_width(&records, row)?;
+        while let Some(mut records) = splitter.next(usize::MAX, TOGETHER)? {
+            self.file.check_width(&mut records, row)?;
             for (column, field) in self.file.fields.iter().enumerate() {
                 self.column(&records, row, (column, *field), state)?;
             }

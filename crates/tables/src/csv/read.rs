@@ -129,13 +129,36 @@ impl CsvFile {
         splitter
     }
 
-    /// Checks that all records have as many fields as the header; the first one is in row `first`.
-    pub(super) fn check_width(&self, records: &Records, first: u64) -> Result<()> {
-        let is_odd = |record: &usize| records.fields(*record).len() != self.width;
-        let Some(record) = (0..records.len()).find(is_odd) else { return Ok(()) };
-        let found = records.fields(record).len();
-        let message = format!("the record has {found} fields, but the header has {}", self.width);
-        Err(Error::broken(&CSV_RECORD, message).at(place(records, record, first)))
+    /// Checks that all records have as many fields as the header, or gives those that have not empty ones; the first one is in row `first`.
+    pub(super) fn check_width(&self, records: &mut Records, first: u64) -> Result<()> {
+        match self.odd(records, first).next() {
+            None => return Ok(()),
+            Some((_, error)) if !self.dialect.keep_odd_records => return Err(error),
+            Some(_) => {}
+        }
+        records.even_out(self.width);
+        Ok(())
+    }
+
+    /// The rows of records with another number of fields than the header, and an error for each.
+    fn odd<'a>(&'a self, records: &'a Records, first: u64) -> impl Iterator<Item = (u64, Error)> + 'a {
+        let odd = (0..records.len()).filter(|record| records.fields(*record).len() != self.width);
+        odd.map(move |record| {
+            let found = records.fields(record).len();
+            let message = format!("the record has {found} fields, but the header has {}", self.width);
+            let place = place(records, record, first);
+            (first + record as u64, Error::broken(&CSV_RECORD, message).at(place))
+        })
+    }
+
+    /// Passes on the rows of all such records, and an error for each.
+    pub(crate) fn odd_records(&self, take: &mut dyn FnMut(u64, Error)) -> Result<()> {
+        let (mut splitter, mut row) = (self.rows_splitter()?, 0);
+        while let Some(records) = splitter.next(1 << 16, 1 << 26)? {
+            self.odd(&records, row).for_each(|(row, error)| take(row, error.at(self.blob.place())));
+            row += records.len() as u64;
+        }
+        Ok(())
     }
 
     /// Returns the text of a field; `None` if it is null. An empty field is null, unless it is quoted in a column of text.
@@ -338,7 +361,7 @@ impl CsvBatches {
     fn next_batch(&mut self) -> Result<Option<Numbered>> {
         let most = usize::try_from(self.file.limits.batch_bytes).unwrap_or(usize::MAX);
         let split = self.ahead.take().unwrap_or_else(|| self.splitter.next(self.batch_rows, most));
-        let Some(records) = split? else {
+        let Some(mut records) = split? else {
             return match self.expected {
                 Some(expected) if expected != self.next => {
                     Err(Error::new(Kind::Conflict, "the file was changed while it was read"))
@@ -347,6 +370,7 @@ impl CsvBatches {
             };
         };
         let first = self.next;
+        self.file.check_width(&mut records, first)?;
         let parser = Parser { file: &self.file, records: &records, first };
         let (fields, schema, splitter) = (&self.fields, &self.schema, &mut self.splitter);
         let (batch_rows, parse) = (self.batch_rows, || parser.batch(fields, schema));
@@ -367,7 +391,6 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn batch(&self, fields: &[usize], schema: &SchemaRef) -> Result<RecordBatch> {
-        self.file.check_width(self.records, self.first)?;
         // Report the error of the first column, whichever was parsed first.
         let columns: Vec<Result<ArrayRef>> = fields
             .par_iter()

@@ -52,6 +52,22 @@ impl Records {
         })
     }
 
+    /// Gives each record that has another number of fields `width` empty ones.
+    pub(super) fn even_out(&mut self, width: usize) {
+        let (mut fields, mut ends) = (Vec::with_capacity(self.len() * width), Vec::with_capacity(self.len()));
+        for record in 0..self.len() {
+            let own = self.fields(record);
+            match own.len() == width {
+                true => fields.extend_from_slice(own),
+                false => {
+                    fields.extend(std::iter::repeat_n(Field { start: 0, end: 0, quoted: false, doubled: false }, width))
+                }
+            }
+            ends.push(fields.len());
+        }
+        (self.fields, self.ends) = (fields, ends);
+    }
+
     /// Returns the line on which a record starts, from 1.
     pub(super) fn line(&self, record: usize) -> u64 {
         self.lines.get(record).copied().unwrap_or_default()

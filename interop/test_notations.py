@@ -138,3 +138,51 @@ def test_relations_are_values_of_edges_in_pajek(isomorph: Isomorph, tmp_path: Pa
     back = nx.read_pajek(tmp_path / "b.net")
     edges = sorted((*ends, data["relation"]) for *ends, data in back.edges(data=True))
     assert (sorted(back), edges) == (["a", "b", "c"], [("a", "b", "knows"), ("b", "c", "likes")])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"x": 1.5},
+        {"y": 2.0},
+        {"x": 1.5, "y": 2.5},
+        {"x": 1, "y": 2, "z": 3},
+        {"x": 1.0, "y": 2.0, "z": 3.0, "shape": "box", "c": "red"},
+        {"x": 1.5, "c": "red"},
+        {"shape": "box"},
+        {"size": 3, "c": "red"},
+    ],
+)
+def test_places_in_pajek(isomorph: Isomorph, tmp_path: Path, values: dict[str, Any]) -> None:
+    igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+    made = nx.MultiDiGraph()
+    made.add_node("a", **values)
+    # A node that lacks what the other has, but has another value; the same for edges.
+    made.add_node("b", d="e")
+    made.add_edge("a", "b", weight=2.5, kind="k")
+    made.add_edge("b", "a", kind="l")
+    nx.write_graphml(made, tmp_path / "a.graphml")
+    isomorph.convert(tmp_path / "a.graphml", tmp_path / "b.net")
+    isomorph.run("diff", tmp_path / "a.graphml", tmp_path / "b.net")
+    back = nx.read_pajek(tmp_path / "b.net")
+    as_read = {name: float(value) if name in {"x", "y"} else str(value) for name, value in values.items()}
+    assert as_read.items() <= back.nodes["a"].items()
+    assert back.nodes["b"]["d"] == "e"
+    assert [data["kind"] for _, _, data in sorted(back.edges(data=True))] == ["k", "l"]
+    assert back["a"]["b"][0]["weight"] == 2.5
+    there = igraph.Graph.Read_Pajek(str(tmp_path / "b.net"))
+    attributes = there.vs[0].attributes()
+    for name, value in values.items():
+        # igraph keeps its own names for coordinates and colours.
+        found = attributes.get(name, attributes.get(f"{name}_"))
+        assert str(found) == str(float(value) if name in {"x", "y"} else value), (name, attributes)
+    assert there.es["weight"] == [2.5, 1.0] and there.es["kind"] == ["k", "l"]
+
+
+def test_names_with_commas_before_dictionaries(isomorph: Isomorph, tmp_path: Path) -> None:
+    made = nx.DiGraph()
+    made.add_edge("Smith,John", "Doe,Jane", weight=1)
+    made.add_edge("a,b", "true", value=True)
+    nx.write_edgelist(made, tmp_path / "a.edges")
+    isomorph.convert(tmp_path / "a.edges", tmp_path / "b.graphml")
+    assert facts(nx.read_graphml(tmp_path / "b.graphml")) == facts(made)

@@ -57,3 +57,15 @@ fn every_flag_with_a_value_ends_with_its_default() {
     }
     assert_eq!(wrong, [""; 0]);
 }
+
+/// Arguments of one id would be one argument: a flag would give the value of a positional argument a second time.
+#[test]
+fn every_argument_of_a_command_has_an_id_of_its_own() {
+    let mut twice = Vec::new();
+    for (name, command) in commands() {
+        let mut ids: Vec<&str> = command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
+        ids.sort_unstable();
+        twice.extend(ids.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| format!("{name} {}", pair[0])));
+    }
+    assert_eq!(twice, [""; 0]);
+}

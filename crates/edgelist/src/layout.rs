@@ -257,11 +257,11 @@ impl Layout {
                 return None;
             }
         }
-        // An unrecognised dictionary would be split into fields.
-        let is_torn = |own: &Vec<Cow<'_, str>>| {
-            separator == Separator::Comma && own.iter().any(|field| trimmed(field).starts_with('{'))
-        };
-        if fields.iter().any(is_torn) {
+        // An unrecognised dictionary would be split into fields, or belong to a name.
+        let is_torn = |own: &Vec<Cow<'_, str>>| own.iter().any(|field| trimmed(field).starts_with('{'));
+        let is_dictionary = |(_, text): (&str, &str)| python::dictionary(text, &mut |_, _| ()).is_ok();
+        let has_dictionary = |line: &&str| !layout.has_header && behind_blank(line).is_some_and(is_dictionary);
+        if separator == Separator::Comma && (fields.iter().any(is_torn) || lines.iter().any(has_dictionary)) {
             return None;
         }
         let mut names = if layout.has_header { first } else { comments.names };
@@ -391,6 +391,11 @@ fn separator(lines: &[&str]) -> Option<Separator> {
     if lines.is_empty() {
         return None;
     }
+    if lines.iter().all(|line| behind_blank(line).is_some()) {
+        // If all sources end with a comma, it could be the separator.
+        let is_ambiguous = lines.iter().filter_map(|line| behind_blank(line)).all(|(source, _)| source.ends_with(','));
+        return (!is_ambiguous).then_some(Separator::Blanks);
+    }
     // Separators inside a dictionary do not count.
     let plain: Vec<&str> = lines.iter().map(|line| line.split('{').next().unwrap_or(line)).collect();
     let bare: Vec<&str> = plain.iter().map(|line| without_comment(line, true)).collect();
@@ -406,6 +411,15 @@ fn separator(lines: &[&str]) -> Option<Separator> {
         }
     }
     are_pairs.then_some(Separator::Blanks)
+}
+
+/// Returns the source and the dictionary of a line whose dictionary is behind a blank. NetworkX writes the separator before a
+/// dictionary, too: in such a line, commas belong to names.
+fn behind_blank(line: &str) -> Option<(&str, &str)> {
+    let line = without_comment(line, true);
+    let (source, _, open) = with_dictionary(line, Separator::Blanks)?;
+    let (before, dictionary) = line.split_at_checked(open)?;
+    before.ends_with(' ').then_some((source, dictionary.trim_end()))
 }
 
 /// Returns whether blanks around tabs only align fields: no field contains blanks, and none is empty.

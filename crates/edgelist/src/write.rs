@@ -86,13 +86,13 @@ impl<'a> EdgeListWriter<'a> {
                 DataType::Utf8 => {
                     let text = column.as_string::<i32>().value(row);
                     if text.is_empty()
-                        || text.contains(['\t', '\n', '\r'])
+                        || text.contains(['\t', '\n', '\r', '#'])
                         || text.trim_matches(' ') != text
                         || text.starts_with('{')
                     {
                         return Err(no_place(
                             property,
-                            "text that is empty, contains tabs or line ends, has blanks around it, or begins with {",
+                            "text that is empty, contains tabs, line ends or #, has blanks around it, or begins with {",
                         ));
                     }
                     self.line.push_str(text);
@@ -173,6 +173,9 @@ impl Names<'_> {
                 if !has_place(text, data) {
                     let error = Error::new(Kind::WouldLose, format!("an edge list cannot store the name {text:?}"));
                     return Err(match data {
+                        _ if text.contains('#') => {
+                            error.hint("--to csv    write tables: NetworkX cuts the lines of an edge list at #")
+                        }
                         EdgeData::Dictionary if has_place(text, EdgeData::Columns) => {
                             error.hint("--edge-data columns    separate by tabs, which allows blanks in names")
                         }
@@ -190,7 +193,7 @@ impl Names<'_> {
 fn has_place(name: &str, data: EdgeData) -> bool {
     let begins = name.starts_with(['#', '%', '"', '<', '[', '@', ' ', '\u{feff}']);
     let is_foreign = |c: char| match data {
-        EdgeData::Columns => c.is_control() || c == '{',
+        EdgeData::Columns => c.is_control() || matches!(c, '#' | '{'),
         EdgeData::Dictionary => c.is_control() || c.is_whitespace() || matches!(c, ',' | '#' | '{'),
     };
     !name.is_empty() && !begins && !name.ends_with(' ') && !name.contains(is_foreign)

@@ -156,6 +156,18 @@ fn names_without_a_place_are_refused() {
     assert!(error.to_string().contains("cannot store the name \"b c\""), "{error}");
     let written = write(&graph, graph.graph(), &WriteOptions::default(), "x.edges").unwrap();
     assert_eq!(shown(&list(&written, &OpenOptions::default()).unwrap()), shown(&graph));
+    // NetworkX cuts lines at #, whatever separates the fields.
+    let graph = list(b"source,target,t\na#b,c,x\n", &OpenOptions::default()).unwrap();
+    for data in [None, Some(EdgeData::Columns), Some(EdgeData::Dictionary)] {
+        let error = write(&graph, graph.graph(), &WriteOptions { data, ..WriteOptions::default() }, "x.edges").err();
+        let error = error.unwrap();
+        assert!(error.to_string().contains("cannot store the name \"a#b\""), "{error}");
+        assert!(error.hints().any(|hint| hint.contains("--to csv")), "{error:?}");
+    }
+    let graph = list(b"source,target,t\na,c,x#y\n", &OpenOptions::default()).unwrap();
+    let options = WriteOptions { data: Some(EdgeData::Columns), ..WriteOptions::default() };
+    let error = write(&graph, graph.graph(), &options, "x.edges").err().unwrap();
+    assert!(error.to_string().contains("a column of an edge list cannot store"), "{error}");
 }
 
 #[test]
@@ -190,10 +202,20 @@ fn no_edge_is_lost_turned_or_merged() {
         ("a b {'w': '# 1'} # x\n", ["a", "b", "# 1"]),
         ("a,b,{'w': 1}\n", ["a", "b", "1"]),
         ("u,v,0.5\n", ["u", "v", "0.5"]),
+        ("Smith,John Doe,Jane {'w': 1}\n", ["Smith,John", "Doe,Jane", "1"]),
+        ("a,b true {'w': True} # c\n", ["a,b", "true", "true"]),
+        ("a,b {'w': 1}\n", ["a", "b", "1"]),
+        ("a,b c,d {}\nx y {'w': 1}\n", ["a,b", "c,d", "-"]),
+        ("source,target,t\na,b,c {'w': 1}\n", ["a", "b", "c {'w': 1}"]),
     ] {
-        assert_eq!(shown(&list(text.as_bytes(), &OpenOptions::default()).unwrap()).1, [expected], "{text}");
+        assert_eq!(shown(&list(text.as_bytes(), &OpenOptions::default()).unwrap()).1[0], expected, "{text}");
     }
     for (text, says) in [
+        // Names and a separator, or names with commas.
+        ("1, 2 {'w': 1}\n", "EDGELIST-FIELDS"),
+        ("a,b c {'w': 1}\nd,e f\n", "EDGELIST-FIELDS"),
+        ("d,e f\na,b c {'w': 1}\n", "EDGELIST-FIELDS"),
+        ("Smith,John Doe,Jane {'w': }\n", "EDGELIST-DICTIONARY"),
         ("% bip weighted\n1 1 4\n", "left and right nodes"),
         ("Source,Target,Type\n1,2,Directed\n2,3,Undirected\n", "EDGELIST-DIRECTION"),
         ("id,source,target,source\n1,2,3,4\n", "several columns"),

@@ -280,6 +280,17 @@ fn pajek_networks() {
     assert_eq!(graph.graph().name.as_deref(), Some("my net"));
     // NetworkX takes the head of a section with a relation for an edge.
     let again = String::from_utf8(write(&graph, P, "x.net").unwrap()).unwrap();
+    assert!(again.contains("\n1 \"a b\" 0.1 0.2 \"box\" time \"[1-3,7]\" z 0.5 age \"41\" code \"0012\"\n"), "{again}");
+    assert!(again.contains("\n2 \"bob\" 1.0 2.0 ellipse isomorph_filled \"shape\"\n"), "{again}");
+    assert!(again.contains("\n3 \"1\" 0.0 0.0 ellipse isomorph_filled \"x y shape\" age \"7\"\n"), "{again}");
+    assert!(again.contains("\n2 3 1.0 isomorph_filled \"weight\" relation \"knows\"\n"), "{again}");
+    // What is only there for NetworkX stays absent, also without a sidecar.
+    let sorted = |graph: &Listing| {
+        let (mut nodes, mut edges) = shown(graph);
+        nodes.iter_mut().chain(&mut edges).for_each(|row| row.sort_unstable());
+        (nodes, edges)
+    };
+    assert_eq!(sorted(&open(&again, P).unwrap()), sorted(&graph));
     assert!(again.contains("*Arcs\n1 2 0.5 relation \"knows\" l \"x y\"\n") && !again.contains(" :1"), "{again}");
     // Equal labels cannot be keys; without lines, the numbers are.
     let twice = open("*Vertices 2\n1 \"x\"\n2 \"x\"\n*Edges\n1 2\n", P).unwrap();
@@ -303,6 +314,42 @@ fn pajek_networks() {
         let error = open(text, P).err().unwrap_or_else(|| panic!("{text}"));
         assert_eq!(rule(&error), Some(id), "{text}: {error:?}");
     }
+}
+
+/// NetworkX reads `x y shape` and then pairs; igraph reads one or no coordinate, and a third one, otherwise.
+#[test]
+fn places_in_networks_are_as_networkx_reads_them() {
+    use Notation::Pajek as P;
+    for (text, expected) in [
+        ("1 \"a\" 1.5", "1.5 0.0 ellipse"),
+        ("1 \"a\" 1.5 2.5", "1.5 2.5 ellipse"),
+        ("1 \"a\" 1 2 3", "1 2 ellipse z 3"),
+        ("1 \"a\" box", "0.0 0.0 \"box\""),
+        ("1 \"a\" 1.5 2.5 0.5 box c red", "1.5 2.5 \"box\" z 0.5 c \"red\""),
+        ("1 \"a\" [1]", "0.0 0.0 ellipse time \"[1]\""),
+    ] {
+        let graph = open(&format!("*Vertices 1\n{text}\n*Arcs\n"), P).unwrap();
+        let again = String::from_utf8(write(&graph, P, "x.net").unwrap()).unwrap();
+        assert_eq!(again, format!("*Vertices 1\n1 \"a\" {expected}\n*Arcs\n"));
+    }
+}
+
+/// NetworkX reads two backslashes as one, so that names would merge, and quotation marks in names of values.
+#[test]
+fn texts_that_readers_of_networks_disagree_about_are_refused() {
+    use Notation::Pajek as P;
+    for (text, says) in [
+        ("*Vertices 2\n1 \"a\\\\b\"\n2 \"a\\b\"\n*Arcs\n", "cannot store the text"),
+        ("*Vertices 1\n1 \"a\\\"\n*Arcs\n", "cannot store the text"),
+        ("*Vertices 1\n1 \"a\" 0 0 box c \"x\\\\y\"\n*Arcs\n", "cannot store the text"),
+        ("*Vertices 1\n1 \"a\" 0 0 box c'd \"x\"\n*Arcs\n", "cannot store the name"),
+        ("*Vertices 1\n1 \"a\" 0 0 box c\\d \"x\"\n*Arcs\n", "cannot store the name"),
+    ] {
+        let error = write(&open(text, P).unwrap(), P, "x.net").err().unwrap_or_else(|| panic!("{text}"));
+        assert!(error.kind() == Kind::WouldLose && error.to_string().contains(says), "{text}: {error}");
+    }
+    let one = open("*Vertices 1\n1 \"a\\b\"\n*Arcs\n", P).unwrap();
+    assert_eq!(shown(&open(&String::from_utf8(write(&one, P, "x.net").unwrap()).unwrap(), P).unwrap()), shown(&one));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_edgelist::{Listing, Notation, OpenOptions as Opening, WriteOptions as Writing};
+use isomorph_edgelist::{Listing, Notation, OpenOptions as Opening, WriteOptions as Writing, pajek};
 use isomorph_error::Result;
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Property, Sink, Source, Written, well_known};
@@ -130,10 +130,16 @@ impl Driver for Notated {
     }
 
     fn allowed(&self) -> Allowed {
+        let is_pajek = self.0 == Notation::Pajek;
         Allowed {
             holds: holds(self.0),
             // It distinguishes parallel edges in NetworkX, which merges those of which it is the same.
-            is_edge_property: Some(|name| name != "key"),
+            is_property: if is_pajek { pajek::is_property } else { |_| true },
+            is_edge_property: Some(if is_pajek {
+                |name| name != "key" && pajek::is_property(name)
+            } else {
+                |name| name != "key"
+            }),
             wide_keys: false,
             documents: |_| false,
             ..Allowed::anything()

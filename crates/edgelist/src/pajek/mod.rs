@@ -22,6 +22,13 @@ pub(crate) const SHAPE: &str = "shape";
 pub(crate) const LABEL: &str = "label";
 pub(crate) const TIME: &str = "time";
 pub(crate) const RELATION: &str = "relation";
+/// The name of a text that lists coordinates, shape or weight which are in a line only because NetworkX expects them.
+pub(crate) const FILLED: &str = "isomorph_filled";
+
+/// Returns whether nodes and edges may have a property of this name.
+pub fn is_property(name: &str) -> bool {
+    name != FILLED
+}
 
 /// The sections, as [`State::section`] numbers them.
 const NETWORK: usize = 0;
@@ -114,6 +121,7 @@ impl Pajek {
             cells.push((Cow::Borrowed(SHAPE), Cell::Text(rest.remove(0).text)));
         }
         pairs(&rest, &mut cells).map_err(|twice| wrong(format!("{} has two values", short(twice))))?;
+        leave_out_filled(&mut cells);
         let end = if self.labels_are_values { End::Row(row) } else { End::Name(label) };
         take(at, Item::Node(end, &mut cells))
     }
@@ -159,6 +167,7 @@ impl Pajek {
             return Err(wrong("expected pairs of names and values after the vertices and the value".to_owned()));
         }
         pairs(&rest, &mut cells).map_err(|twice| wrong(format!("{} has two values", short(twice))))?;
+        leave_out_filled(&mut cells);
         take(at, Item::Edge(source, target, directed, &mut cells))
     }
 }
@@ -182,6 +191,15 @@ fn pairs<'a>(rest: &[Word<'a>], cells: &mut Cells<'a>) -> Result<(), &'a str> {
         cells.push((Cow::Borrowed(name.text), cell));
     }
     Ok(())
+}
+
+/// Removes the values that [`FILLED`] lists, and the list.
+fn leave_out_filled(cells: &mut Cells<'_>) {
+    let is_list = |(name, cell): &(Cow<'_, str>, Cell<'_>)| *name == FILLED && matches!(cell, Cell::Text(_));
+    let Some(at) = cells.iter().position(is_list) else { return };
+    if let (_, Cell::Text(filled)) = cells.remove(at) {
+        cells.retain(|(name, _)| !filled.split(' ').any(|own| own == name));
+    }
 }
 
 impl Grammar for Pajek {

@@ -14,10 +14,13 @@ use isomorph_model::{
 use isomorph_storage::{Scratch, ScratchFile, Staging};
 use isomorph_tables::PackedWriter;
 
-use super::{COORDINATES, RELATION, SHAPE};
+use super::{FILLED, RELATION, SHAPE};
 use crate::matrix_market::WEIGHT;
 use crate::notation::Notation;
 use crate::{WriteOptions, checked};
+
+/// Coordinates that precede the shape. NetworkX expects two: a third one is a pair of its name and its value.
+const COORDINATES: [&str; 2] = ["x", "y"];
 
 /// A network that is being written. The number of vertices precedes them: they wait in a temporary file.
 pub(crate) struct PajekWriter<'a> {
@@ -29,9 +32,6 @@ pub(crate) struct PajekWriter<'a> {
     name: Option<String>,
     of_nodes: Vec<Property>,
     of_edges: Vec<Property>,
-    /// Whether nodes have coordinates or shapes.
-    has_places: bool,
-    has_weights: bool,
     direction: Direction,
     /// The section of the last edge: whether it is directed. A relation is a value of its edges: NetworkX and igraph cannot read
     /// sections with relations.
@@ -50,7 +50,7 @@ impl<'a> PajekWriter<'a> {
         let of_nodes = graph.nodes.first().map(|ty| ty.properties.clone()).unwrap_or_default();
         for property in of_nodes.iter().chain(&edge.properties) {
             let name = &property.name;
-            let is_foreign = |c: char| c.is_whitespace() || c.is_control() || c == '"';
+            let is_foreign = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '\\');
             if name.is_empty() || name.contains(is_foreign) || name.starts_with('[') || name.parse::<f64>().is_ok() {
                 let message = format!("Pajek cannot store the name {name:?}: names are words, not numbers");
                 return Err(Error::new(Kind::WouldLose, message));
@@ -63,8 +63,6 @@ impl<'a> PajekWriter<'a> {
             edges: scratch.create()?,
             count: 0,
             name: graph.name.clone(),
-            has_places: of_nodes.iter().any(|own| own.name == SHAPE || COORDINATES.contains(&own.name.as_str())),
-            has_weights: edge.properties.iter().any(|own| own.name == WEIGHT),
             of_nodes,
             of_edges: edge.properties.clone(),
             direction: edge.direction,
@@ -90,44 +88,28 @@ impl<'a> PajekWriter<'a> {
                     )?;
                 }
             }
-            let cell =
-                |name: &str| column_of(&self.of_nodes, &nodes.properties, name).filter(|own| own.1.is_valid(row));
-            let placed: Vec<&str> = COORDINATES.into_iter().chain([SHAPE]).collect();
-            let others: Vec<(&Property, &ArrayRef)> = given(&self.of_nodes, &nodes.properties, row)
-                .filter(|(own, _)| !placed.contains(&own.name.as_str()))
-                .collect();
-            // NetworkX reads what follows only after two coordinates and a shape. Where nodes have such properties, one that
-            // a node lacks stays absent.
-            let is_padded = !others.is_empty() && !self.has_places;
-            let mut is_gap = false;
-            for name in COORDINATES {
-                match cell(name) {
-                    Some(_) if is_gap => {
-                        let message = "a node has a coordinate without those before it, which Pajek cannot store";
-                        return Err(Error::new(Kind::WouldLose, message).at(Place::field(name)));
-                    }
-                    Some((_, column)) => {
-                        self.line.push(' ');
-                        bare(&mut self.line, column, row)?;
-                    }
-                    None => is_gap = true,
-                }
-            }
-            if is_padded {
-                self.line.push_str(" 0.0 0.0");
-            }
-            match cell(SHAPE) {
-                Some((_, column)) => {
+            let own = Columns { properties: &self.of_nodes, columns: &nodes.properties };
+            let is_placed = |name: &str| name == SHAPE || COORDINATES.contains(&name);
+            let others = || own.given(row).filter(|(property, _)| !is_placed(&property.name));
+            // NetworkX reads coordinates only with a shape, and what follows only after these. Those that a node lacks, although
+            // others have them, are listed, so that they stay absent.
+            let all = || COORDINATES.into_iter().chain([SHAPE]);
+            if others().next().is_some() || all().any(|name| own.valid(name, row).is_some()) {
+                for name in COORDINATES {
                     self.line.push(' ');
-                    text(&mut self.line, column, row)?;
+                    match own.valid(name, row) {
+                        Some(column) => bare(&mut self.line, column, row)?,
+                        None => self.line.push_str("0.0"),
+                    }
                 }
-                None if is_padded => self.line.push_str(" ellipse"),
-                None => {}
+                self.line.push(' ');
+                match own.valid(SHAPE, row) {
+                    Some(column) => text(&mut self.line, column, row)?,
+                    None => self.line.push_str("ellipse"),
+                }
+                filled(&mut self.line, all().filter(|name| own.lacks(name, row)));
             }
-            for (property, column) in others {
-                let _ = write!(self.line, " {} ", property.name);
-                text(&mut self.line, column, row)?;
-            }
+            pairs(&mut self.line, others(), row)?;
             self.line.push('\n');
         }
         self.vertices.write_all(self.line.as_bytes())?;
@@ -150,21 +132,21 @@ impl<'a> PajekWriter<'a> {
                 self.section = Some(directed);
             }
             let _ = write!(self.line, "{} {}", sources.value(row) + 1, targets.value(row) + 1);
-            let others: Vec<(&Property, &ArrayRef)> =
-                given(&self.of_edges, &edges.properties, row).filter(|(own, _)| own.name != WEIGHT).collect();
-            match column_of(&self.of_edges, &edges.properties, WEIGHT).filter(|own| own.1.is_valid(row)) {
-                Some((_, column)) => {
+            let own = Columns { properties: &self.of_edges, columns: &edges.properties };
+            let others = || own.given(row).filter(|(property, _)| property.name != WEIGHT);
+            match own.valid(WEIGHT, row) {
+                Some(column) => {
                     self.line.push(' ');
                     bare(&mut self.line, column, row)?;
                 }
-                // NetworkX reads what follows only after a value. Where edges have weights, one that an edge lacks stays absent.
-                None if !others.is_empty() && !self.has_weights => self.line.push_str(" 1.0"),
+                // NetworkX reads what follows only after a value.
+                None if others().next().is_some() => {
+                    self.line.push_str(" 1.0");
+                    filled(&mut self.line, [WEIGHT].into_iter().filter(|name| own.lacks(name, row)));
+                }
                 None => {}
             }
-            for (property, column) in others {
-                let _ = write!(self.line, " {} ", property.name);
-                text(&mut self.line, column, row)?;
-            }
+            pairs(&mut self.line, others(), row)?;
             self.line.push('\n');
         }
         self.edges.write_all(self.line.as_bytes())?;
@@ -173,26 +155,64 @@ impl<'a> PajekWriter<'a> {
     }
 }
 
-/// Returns the column of a property.
-fn column_of<'c>(
+/// The columns of nodes or edges.
+#[derive(Clone, Copy)]
+struct Columns<'c> {
     properties: &'c [Property],
     columns: &'c [Option<ArrayRef>],
-    name: &str,
-) -> Option<(&'c Property, &'c ArrayRef)> {
-    // With `--lossy`, a coordinate or a weight that is no number is left out.
-    let is_number = |own: &Property| matches!(own.data_type, DataType::Int64 | DataType::Float64);
-    let at = properties.iter().position(|own| own.name == name && (name == SHAPE || is_number(own)))?;
-    properties.get(at).zip(columns.get(at)?.as_ref())
 }
 
-/// Returns the properties that a row has.
-fn given<'c>(
-    properties: &'c [Property],
-    columns: &'c [Option<ArrayRef>],
-    row: usize,
-) -> impl Iterator<Item = (&'c Property, &'c ArrayRef)> {
-    let both = properties.iter().zip(columns);
-    both.filter_map(move |(own, column)| Some((own, column.as_ref().filter(|column| column.is_valid(row))?)))
+impl<'c> Columns<'c> {
+    /// Returns the index of a property with a place of its own.
+    fn index(self, name: &str) -> Option<usize> {
+        // With `--lossy`, a coordinate or a weight that is no number is left out, and so is a shape that is no text.
+        let fits = |own: &Property| match own.data_type {
+            DataType::Int64 | DataType::Float64 => name != SHAPE,
+            DataType::Utf8 => name == SHAPE,
+            _ => false,
+        };
+        self.properties.iter().position(|own| own.name == name && fits(own))
+    }
+
+    /// Returns the column of such a property, if a row has it.
+    fn valid(self, name: &str, row: usize) -> Option<&'c ArrayRef> {
+        self.columns.get(self.index(name)?)?.as_ref().filter(|column| column.is_valid(row))
+    }
+
+    /// Returns whether a row does not have such a property, although others can have it.
+    fn lacks(self, name: &str, row: usize) -> bool {
+        self.index(name).is_some() && self.valid(name, row).is_none()
+    }
+
+    /// Returns the properties that a row has.
+    fn given(self, row: usize) -> impl Iterator<Item = (&'c Property, &'c ArrayRef)> {
+        let both = self.properties.iter().zip(self.columns);
+        both.filter_map(move |(own, column)| Some((own, column.as_ref().filter(|column| column.is_valid(row))?)))
+    }
+}
+
+/// Appends the list of values that are there only because NetworkX expects them, if there are any.
+fn filled<'n>(out: &mut String, names: impl Iterator<Item = &'n str>) {
+    for (at, name) in names.enumerate() {
+        match at {
+            0 => {
+                let _ = write!(out, " {FILLED} \"{name}\"");
+            }
+            _ => {
+                out.pop();
+                let _ = write!(out, " {name}\"");
+            }
+        }
+    }
+}
+
+/// Appends pairs of names and values.
+fn pairs<'c>(out: &mut String, pairs: impl Iterator<Item = (&'c Property, &'c ArrayRef)>, row: usize) -> Result<()> {
+    for (property, column) in pairs {
+        let _ = write!(out, " {} ", property.name);
+        text(out, column, row)?;
+    }
+    Ok(())
 }
 
 /// Appends a number.
@@ -217,9 +237,12 @@ fn text(out: &mut String, column: &ArrayRef, row: usize) -> Result<()> {
 
 /// Appends text between quotation marks.
 fn quoted(out: &mut String, text: &str) -> Result<()> {
-    if text.contains(['"', '\n', '\r']) || text.ends_with('\\') {
+    // NetworkX reads two backslashes as one, and a backslash before a quotation mark as its escape; igraph does not.
+    if text.contains(['"', '\n', '\r']) || text.contains("\\\\") || text.ends_with('\\') {
         let cut: String = text.chars().take(40).collect();
-        let message = format!("Pajek cannot store the text {cut:?}: quotation marks and line ends have no escape");
+        let message = format!(
+            "Pajek cannot store the text {cut:?}: readers disagree about quotation marks, line ends, two backslashes and a last one"
+        );
         return Err(Error::new(Kind::WouldLose, message).at(Place::field("text")));
     }
     out.push('"');

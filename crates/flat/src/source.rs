@@ -16,7 +16,7 @@ use isomorph_model::{
 };
 use isomorph_tables::Encoding;
 
-use crate::keys::Keys;
+use crate::keys::{Keys, first_null};
 use crate::open::{Edges, Nodes, OpenOptions, Tables};
 use crate::reading::Reading;
 use crate::rules;
@@ -102,7 +102,7 @@ impl Tables {
             let place = table.place_of(start + at as u64).in_field(name.clone());
             Error::broken(rule, what).at(place)
         };
-        if let Some(at) = (0..keys.len()).find(|at| keys.is_null(*at)) {
+        if let Some(at) = first_null(keys) {
             return Err(wrong(&rules::KEY, at, "the row has no key".to_owned()));
         }
         if !own.row_keys {

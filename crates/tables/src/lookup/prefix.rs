@@ -21,7 +21,7 @@ impl Prefix {
     /// Returns the number of a key; `None` if the key is anything else than the prefix and a number.
     #[inline]
     pub fn number(&self, key: &[u8]) -> Option<u64> {
-        // Comparing with nothing is slow where it is a call with masked loads from no address.
+        // Comparing no bytes is a call that takes 150 ns on some processors: masked loads from the address of an empty slice.
         let digits = if self.0.is_empty() { key } else { key.strip_prefix(&*self.0)? };
         match digits {
             [b'0'] => Some(0),

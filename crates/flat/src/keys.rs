@@ -52,7 +52,7 @@ impl Tables {
         let options = LookupOptions::new(&self.options.budget, &scratch).memory(memory);
         let mut builder = KeyRowsBuilder::new(options);
         self.each_key(ty, |first, keys| {
-            if let Some(at) = (0..keys.len()).find(|at| keys.is_null(*at)) {
+            if let Some(at) = first_null(keys) {
                 let place = table.place_of(first + at as u64).in_field(name.clone());
                 return Err(Error::broken(&rules::KEY, "the row has no key").at(place));
             }
@@ -117,7 +117,7 @@ impl Tables {
             };
             Error::broken(&rules::END, what).at(place)
         };
-        if let Some(row) = (0..ends.len()).find(|row| ends.is_null(*row)) {
+        if let Some(row) = first_null(ends) {
             return Err(lost(row));
         }
         match self.keys_of(ty)? {
@@ -143,4 +143,10 @@ impl Tables {
             }
         }
     }
+}
+
+/// The position of the first null.
+pub(crate) fn first_null(column: &dyn Array) -> Option<usize> {
+    let nulls = column.nulls().filter(|nulls| nulls.null_count() > 0)?;
+    (0..nulls.len()).find(|at| nulls.is_null(*at))
 }

@@ -16,7 +16,7 @@ use isomorph_model::{
 };
 use isomorph_tables::Encoding;
 
-use crate::keys::Keys;
+use crate::keys::{Keys, first_null};
 use crate::open::{Edges, Nodes, OpenOptions, Tables};
 use crate::reading::Reading;
 use crate::rules;
@@ -102,7 +102,7 @@ impl Tables {
             let place = table.place_of(start + at as u64).in_field(name.clone());
             Error::broken(rule, what).at(place)
         };
-        if let Some(at) = (0..keys.len()).find(|at| keys.is_null(*at)) {
+        if let Some(at) = first_null(keys) {
             return Err(wrong(&rules::KEY, at, "the row has no key".to_owned()));
         }
         if !own.row_keys {
@@ -214,26 +214,30 @@ fn failed(error: arrow_schema::ArrowError) -> Error {
 /// Labels, in a column of lists or of single ones. A text of CSV may be a list in JSON, as it is written.
 pub(crate) fn label_column(table: &Table, column: &dyn Array) -> LabelColumn {
     let mut labels = LabelBuilder::default();
-    let is_csv = table.encoding == Encoding::Csv;
     // Between delimiters nothing is no label; where lists are lists, it is one.
     let keeps = table.options.array_delimiter.is_none();
     let skipped = usize::from(table.options.type_label);
-    let several =
-        |text: &str| serde_json::from_str::<Vec<String>>(text).ok().filter(|_| is_csv && text.starts_with('['));
+    if let Some(lists) = column.as_list_opt::<i32>() {
+        let items = lists.values().as_string_opt::<i32>();
+        let mut end = lists.offsets().first().map_or(0, |first| usize::try_from(*first).unwrap_or_default());
+        for (row, length) in lists.offsets().lengths().enumerate() {
+            let start = end;
+            end += length;
+            let range = if lists.is_valid(row) { start..end } else { start..start };
+            let own = items.into_iter().flat_map(move |items| range.clone().map(move |at| (items, at)));
+            let own = own.filter(|(items, at)| items.is_valid(*at)).map(|(items, at)| items.value(at));
+            labels.push(own.skip(skipped).filter(|text| keeps || !text.is_empty()));
+        }
+        return labels.finish();
+    }
+    let is_list = |text: &str| table.encoding == Encoding::Csv && text.starts_with('[');
+    let several = |text: &str| serde_json::from_str::<Vec<String>>(text).ok();
+    let texts = column.as_string_opt::<i32>();
     for row in 0..column.len() {
-        match (column.as_list_opt::<i32>(), column.as_string_opt::<i32>()) {
-            (Some(lists), _) if lists.is_valid(row) => {
-                let items = lists.value(row);
-                let items = items.as_string_opt::<i32>();
-                let items = items.into_iter().flat_map(|items| items.iter()).flatten();
-                labels.push(items.skip(skipped).filter(|text| keeps || !text.is_empty()));
-            }
-            (_, Some(texts)) if texts.is_valid(row) && several(texts.value(row)).is_some() => {
-                let all = several(texts.value(row)).unwrap_or_default();
-                labels.push(all.iter().map(String::as_str));
-            }
-            (_, Some(texts)) if texts.is_valid(row) && !texts.value(row).is_empty() => labels.push([texts.value(row)]),
-            _ => labels.push([]),
+        let text = texts.filter(|texts| texts.is_valid(row)).map_or("", |texts| texts.value(row));
+        match Some(text).filter(|text| is_list(text)).and_then(several) {
+            Some(all) => labels.push(all.iter().map(String::as_str)),
+            None => labels.push(Some(text).filter(|text| !text.is_empty())),
         }
     }
     labels.finish()

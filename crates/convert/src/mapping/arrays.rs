@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::builder::{ArrayBuilder, ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, StringArray, UInt32Array, make_array};
 use arrow_buffer::NullBuffer;
@@ -53,6 +53,12 @@ pub(super) fn same_bits(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
 pub(super) fn with_nulls(column: &ArrayRef, stated: Option<&NullBuffer>) -> Result<ArrayRef> {
     let nulls = NullBuffer::union(column.nulls(), stated);
     Ok(make_array(column.to_data().into_builder().nulls(nulls).build().map_err(malformed)?))
+}
+
+/// The texts of a builder, in which there is room for as many more.
+pub(super) fn finished(texts: &mut StringBuilder) -> StringArray {
+    let next = StringBuilder::with_capacity(texts.len(), texts.values_slice().len());
+    std::mem::replace(texts, next).finish()
 }
 
 /// These rows of a column.

@@ -14,7 +14,7 @@ use isomorph_tables::sort::{EdgeSorter, EdgeStream, SortOptions, SortedBatch, So
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arrow_limits::halves;
-use crate::mapping::arrays::malformed;
+use crate::mapping::arrays::{finished, malformed};
 use crate::parallel::Pass;
 
 /// Rows that are passed to the sort at once.
@@ -227,11 +227,10 @@ impl Rows<'_> {
     /// # Errors
     /// As [`Rows::push`].
     pub fn flush(&mut self) -> Result<()> {
-        let predicates = UInt32Array::from(std::mem::take(&mut self.predicates));
-        let payload = RecordBatch::try_new(
-            schema(),
-            vec![Arc::new(self.subjects.finish()), Arc::new(predicates), Arc::new(self.values.finish())],
-        );
+        let next = Vec::with_capacity(self.predicates.len());
+        let predicates = UInt32Array::from(std::mem::replace(&mut self.predicates, next));
+        let (subjects, values) = (finished(&mut self.subjects), finished(&mut self.values));
+        let payload = RecordBatch::try_new(schema(), vec![Arc::new(subjects), Arc::new(predicates), Arc::new(values)]);
         let payload = payload.map_err(malformed)?;
         self.sorter.push(&self.hashes.0, &self.hashes.1, Some(&payload), self.sequence.as_slice())?;
         self.hashes.0.clear();

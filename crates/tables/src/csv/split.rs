@@ -116,6 +116,8 @@ pub(super) struct Splitter<R> {
     pub keep_blank_lines: bool,
     /// The offset at or behind which no further record begins.
     pub stop: u64,
+    /// The numbers of records and of fields that were returned last, for which room is made at once.
+    usual: (usize, usize),
 }
 
 /// The result of scanning a record.
@@ -142,6 +144,7 @@ impl<R: Read> Splitter<R> {
             literal_quotes: false,
             keep_blank_lines: false,
             stop: u64::MAX,
+            usual: (0, 0),
         }
     }
 
@@ -181,7 +184,13 @@ impl<R: Read> Splitter<R> {
     /// Returns the next records: at most `most_records`, at most those in `most_bytes`, or all remaining ones; at least one
     /// unless the input has ended.
     pub(super) fn next(&mut self, most_records: usize, most_bytes: usize) -> Result<Option<Records>> {
-        let mut records = Records { buffer: Vec::new(), fields: Vec::new(), ends: Vec::new(), lines: Vec::new() };
+        let (count, fields) = self.usual;
+        let mut records = Records {
+            buffer: Vec::new(),
+            fields: Vec::with_capacity(fields),
+            ends: Vec::with_capacity(count),
+            lines: Vec::with_capacity(count),
+        };
         let mut at = 0;
         loop {
             let has_enough = !records.ends.is_empty() && at >= most_bytes.min(u32::MAX as usize / 4);
@@ -214,9 +223,14 @@ impl<R: Read> Splitter<R> {
                 }
             }
         }
-        let rest = self.pending.split_off(at);
+        // The next records take about as many bytes, and what is read beyond them.
+        let room = if self.at_end { self.pending.len() - at } else { self.pending.len() + READ };
+        let mut rest = Vec::with_capacity(room);
+        rest.extend_from_slice(&self.pending[at..]);
+        self.pending.truncate(at);
         records.buffer = std::mem::replace(&mut self.pending, rest);
         self.offset += at as u64;
+        self.usual = (records.len(), records.fields.len());
         Ok((records.len() > 0).then_some(records))
     }
 

@@ -13,13 +13,10 @@ use super::key_rows::{Index, KeyRows};
 use super::options::LookupOptions;
 use super::ordered::{Direct, MAX_ROWS, Sorted};
 use super::repeats::{Repeat, Repeats};
-use super::row_keys::{RowKeys, RowKeysBuilder, mixed, same_kind};
+use super::row_keys::{BATCH, RowKeys, RowKeysBuilder, mixed, same_kind};
 use super::spilled::{SpilledKeys, text_ordinal};
 use super::table::Table;
 use crate::sort::{EdgeSorter, SortedEdges, arrow_error};
-
-/// The number of rows that are moved at a time.
-const BATCH: u64 = 1 << 16;
 
 /// Collects the keys of a node type in the order of their rows.
 pub struct KeyRowsBuilder {
@@ -94,6 +91,12 @@ impl KeyRowsBuilder {
     /// Same as [`KeyRowsBuilder::push`].
     pub fn finish(mut self) -> Result<Lookup> {
         let rows = self.rows;
+        if !self.spilled
+            && self.keys.is_prefixed()
+            && let Some(lookup) = self.prefixed()?
+        {
+            return Ok(lookup);
+        }
         if !self.spilled && self.sorter.as_ref().is_some_and(|(kind, _)| *kind == KeyKind::Text) {
             let room = self.options.memory.saturating_sub(self.keys.bytes());
             match reserve(&self.options, Table::bytes(rows), rows, room) {
@@ -109,7 +112,7 @@ impl KeyRowsBuilder {
             let keys = self.keys.finish()?;
             let mut repeats = Repeats::default();
             if let Some((index, memory)) = unsorted_index(&self.options, &keys, &mut repeats)? {
-                return Ok(Lookup::Memory(KeyRows { kind, rows, index, repeats, _memory: memory }));
+                return Ok(Lookup::Memory(KeyRows { kind, rows, prefix: None, index, repeats, _memory: memory }));
             }
             drain(&keys, kind, &sorter)?;
         }
@@ -119,7 +122,7 @@ impl KeyRowsBuilder {
         {
             let mut repeats = Repeats::default();
             let index = Index::Sorted(sorted_index(&sorted, &mut repeats)?);
-            return Ok(Lookup::Memory(KeyRows { kind, rows, index, repeats, _memory: memory }));
+            return Ok(Lookup::Memory(KeyRows { kind, rows, prefix: None, index, repeats, _memory: memory }));
         }
         Ok(Lookup::Spilled(SpilledKeys::new(sorted, kind, rows, self.options)?))
     }
@@ -129,7 +132,32 @@ impl KeyRowsBuilder {
         let mut repeats = Repeats::default();
         let table = Table::new(&keys, &mut repeats);
         let index = Index::Table(table, keys);
-        Ok(Lookup::Memory(KeyRows { kind: KeyKind::Text, rows: self.rows, index, repeats, _memory: memory }))
+        let (kind, prefix) = (KeyKind::Text, None);
+        Ok(Lookup::Memory(KeyRows { kind, rows: self.rows, prefix, index, repeats, _memory: memory }))
+    }
+
+    /// Returns a look-up of texts by their numbers. If these suit no index, the texts are kept, and there is none.
+    fn prefixed(&mut self) -> Result<Option<Lookup>> {
+        let (budget, scratch) = (&self.options.budget, &self.options.scratch);
+        let memory = self.options.memory - self.options.memory / 4;
+        let keys = std::mem::replace(&mut self.keys, RowKeysBuilder::new(budget, scratch, memory)).finish()?;
+        let mut repeats = Repeats::default();
+        if let Some((index, memory)) = unsorted_index(&self.options, &keys, &mut repeats)? {
+            let (kind, prefix) = (KeyKind::Text, keys.prefix().cloned());
+            return Ok(Some(Lookup::Memory(KeyRows {
+                kind,
+                rows: self.rows,
+                prefix,
+                index,
+                repeats,
+                _memory: memory,
+            })));
+        }
+        self.keys.copy_texts(&keys)?;
+        if self.keys.is_spilled() {
+            self.spill()?;
+        }
+        Ok(None)
     }
 }
 
@@ -138,6 +166,7 @@ fn nothing(options: &LookupOptions) -> Result<Lookup> {
     Ok(Lookup::Memory(KeyRows {
         kind: KeyKind::Signed,
         rows: 0,
+        prefix: None,
         index: Index::Consecutive(0),
         repeats: Repeats::default(),
         _memory: options.budget.reserve(0)?,

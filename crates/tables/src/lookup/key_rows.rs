@@ -6,6 +6,7 @@ use isomorph_storage::Reservation;
 
 use super::column::{KeyColumn, KeyKind};
 use super::ordered::{Direct, Sorted};
+use super::prefix::Prefix;
 use super::repeats::Repeats;
 use super::row_keys::RowKeys;
 use super::table::Table;
@@ -15,6 +16,8 @@ use super::{ABSENT, Misses};
 pub struct KeyRows {
     pub(super) kind: KeyKind,
     pub(super) rows: u64,
+    /// What texts have in front of the numbers that the index has.
+    pub(super) prefix: Option<Prefix>,
     pub(super) index: Index,
     pub(super) repeats: Repeats,
     pub(super) _memory: Reservation,
@@ -64,15 +67,20 @@ impl KeyRows {
             }
             Index::Consecutive(first) => {
                 let row = |number: u64| number.checked_sub(*first).filter(|row| *row < self.rows);
-                self.integers(&keys, rows, &mut misses, row);
+                self.numbers(&keys, rows, &mut misses, row);
             }
-            Index::Direct(direct) => self.integers(&keys, rows, &mut misses, |number| direct.get(number)),
-            Index::Sorted(sorted) => self.integers(&keys, rows, &mut misses, |number| sorted.get(number)),
+            Index::Direct(direct) => self.numbers(&keys, rows, &mut misses, |number| direct.get(number)),
+            Index::Sorted(sorted) => self.numbers(&keys, rows, &mut misses, |number| sorted.get(number)),
         }
         Ok(misses)
     }
 
-    fn integers(&self, keys: &KeyColumn, rows: &mut Vec<u64>, misses: &mut Misses, row: impl Fn(u64) -> Option<u64>) {
+    fn numbers(&self, keys: &KeyColumn, rows: &mut Vec<u64>, misses: &mut Misses, row: impl Fn(u64) -> Option<u64>) {
+        if let Some(prefix) = self.prefix.as_ref().filter(|_| keys.kind() == KeyKind::Text) {
+            let of = |text: Option<&[u8]>| (text.is_none(), text.and_then(|text| row(prefix.number(text)?)));
+            rows.extend(keys.texts().map(of).map(|(null, row)| misses.note(null, row)));
+            return;
+        }
         let Some(ordinals) = keys.ordinals(self.kind) else {
             misses.add_all(keys.array(), rows);
             return;

@@ -9,7 +9,8 @@
 //!
 //! A [`KeyRowsBuilder`] chooses one of the two and reports which: translating keys one batch at a time requires the keys
 //! in memory. A bulk look-up sorts its probes like the keys and reads both in parallel. Keys are equal if
-//! their bytes are; hashes only help to find them.
+//! their bytes are; hashes only help to find them. Texts that are one prefix and a number each (`n0`, `n1`, …) are stored
+//! and found as numbers.
 //!
 //! Edges whose ends are both keys need two bulk look-ups. The first looks up the sources, with the target and the
 //! properties as tags. Its answers become the probes of the second, whose tags are the sources' rows and the properties.
@@ -47,6 +48,7 @@ mod map;
 mod numbered;
 mod options;
 mod ordered;
+mod prefix;
 mod repeats;
 mod row_keys;
 mod spilled;

@@ -1,6 +1,6 @@
 //! Texts by row, without an allocation for each.
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Result, index};
 use isomorph_storage::{Budget, Scratch};
 
 use super::bytes::{BytesBuilder, Frozen};
@@ -86,6 +86,11 @@ pub(super) struct Texts {
 impl Texts {
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// Returns the average size of a text, bytes.
+    pub fn usual(&self) -> usize {
+        self.bytes.bytes().len() / index(self.rows.max(1)) + 1
     }
 
     /// Returns the text of a row.

@@ -50,6 +50,11 @@ fn column(nulls: bool) -> impl Strategy<Value = ArrayRef> {
     let consecutive = (0u64..1_000, 1u64..400).prop_map(|(start, count)| (start..start + count).map(Some).collect());
     let spread = (0u64..9, 1u64..5_000).prop_map(|(start, step)| (0..300).map(|n| Some(start + n * step)).collect());
     let text = prop_oneof![4 => "[a-c]{0,3}", 2 => "[a-z]{8,20}", 1 => "\\PC{0,5}"];
+    // One prefix and numbers: consecutive, dense, ascending, any; and among them texts that are written otherwise.
+    let suffix = prop_oneof![40 => (0u64..400).prop_map(|n| n.to_string()), 1 => "0[0-9]|[0-9]{18,20}|", 1 => any::<u64>().prop_map(|n| n.to_string())];
+    let prefix = prop_oneof![Just(""), Just("n"), Just("http://example.org/resource/"), Just("0")];
+    let listed = (prefix.clone(), prop::collection::vec((suffix, 0u32..40), 1..800));
+    let in_order = (prefix, 0u64..1_000, prop_oneof![Just(1u64), 2..5_000u64], 1u64..400);
     let option = move |some: u32| (some, null);
     let (a, b) = option(20);
     prop_oneof![
@@ -61,6 +66,14 @@ fn column(nulls: bool) -> impl Strategy<Value = ArrayRef> {
             .prop_map(|keys: Vec<Option<u64>>| Arc::new(UInt64Array::from(keys)) as ArrayRef),
         prop::collection::vec(prop_oneof![a => text.prop_map(Some), b => Just(None)], 1..800)
             .prop_map(|keys| Arc::new(StringArray::from(keys)) as ArrayRef),
+        listed.prop_map(move |(prefix, keys)| {
+            let key = |(suffix, kind): (String, u32)| (kind >= null).then(|| format!("{prefix}{suffix}"));
+            Arc::new(keys.into_iter().map(key).collect::<StringArray>()) as ArrayRef
+        }),
+        in_order.prop_map(|(prefix, start, step, count)| {
+            let keys = (0..count).map(|n| format!("{prefix}{}", start + n * step));
+            Arc::new(StringArray::from_iter_values(keys)) as ArrayRef
+        }),
     ]
 }
 
@@ -229,6 +242,19 @@ fn sparse_integers_beyond_memory_are_looked_up_in_bulk() {
     let Lookup::Spilled(spilled) = &lookup else { panic!("this does not fit") };
     assert_eq!(spilled.kind(), KeyKind::Signed);
     assert!(in_bulk(spilled, &keys, 999, 3).0.into_iter().eq(0..30_000));
+}
+
+#[test]
+fn texts_with_consecutive_numbers_take_no_memory() {
+    let keys: ArrayRef = Arc::new(StringArray::from_iter_values((7..30_007).map(|n| format!("n{n}"))));
+    let Lookup::Memory(lookup) = build(&keys, 1_000, 4 * TINY, 2) else { panic!("there is nothing to spill") };
+    assert_eq!(lookup.kind(), KeyKind::Text);
+    let mut rows = Vec::new();
+    let probes = ["n7", "n30006", "n30007", "n6", "n07", "7", "n", "m7"];
+    let misses = lookup.translate(&StringArray::from(probes.to_vec()), &mut rows).unwrap();
+    assert_eq!((&rows[..2], misses.not_found, misses.first_not_found), (&[0, 29_999][..], 6, Some(2)));
+    let misses = lookup.translate(&UInt64Array::from(vec![7, 8]), &mut rows).unwrap();
+    assert_eq!(misses.not_found, 2, "numbers are no texts");
 }
 
 #[test]

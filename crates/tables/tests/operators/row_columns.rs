@@ -39,6 +39,29 @@ proptest! {
     }
 
     #[test]
+    fn texts_with_numbers_come_back(
+        prefix in "[a-z]{0,2}0?",
+        numbers in prop::collection::vec(prop_oneof![200 => 0u64..300, 1 => any::<u64>()], 1..400),
+        consecutive: bool, other in prop::option::of("0?[0-9]{0,3}x?"), batch in 1usize..100,
+    ) {
+        let number = |(at, number): (usize, &u64)| if consecutive { numbers[0].wrapping_add(at as u64) } else { *number };
+        let keys = numbers.iter().enumerate().map(number).map(|number| format!("{prefix}{number}"));
+        let keys: Vec<String> = keys.chain(other).collect();
+        let arrays = in_batches(&keys, batch, |keys| StringArray::from_iter_values(keys));
+        for memory in MEMORY {
+            let stored = row_keys(&arrays, memory).unwrap();
+            prop_assert_eq!((stored.rows(), stored.kind()), (keys.len() as u64, KeyKind::Text));
+            let all = stored.range(0..stored.rows()).unwrap();
+            prop_assert_eq!(all.as_string::<i32>(), &StringArray::from_iter_values(&keys));
+            let rows: Vec<u64> = (0..stored.rows()).rev().collect();
+            let found = stored.gather(&rows).unwrap();
+            prop_assert_eq!(found.as_string::<i32>(), &StringArray::from_iter_values(keys.iter().rev()));
+            let missing = stored.gather(&[0, stored.rows()]).unwrap_err();
+            prop_assert_eq!(missing.place().row, Some(1));
+        }
+    }
+
+    #[test]
     fn integers_come_back(start: u64, gaps in prop::collection::vec(0u64..4, 0..300), batch in 1usize..100) {
         // If all gaps are 1, the keys are consecutive and take no space; sums wrap around.
         for gaps in [gaps.clone(), vec![1; gaps.len()]] {

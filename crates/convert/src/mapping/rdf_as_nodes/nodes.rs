@@ -13,7 +13,7 @@ use isomorph_model::{Batch, NodeBatch, Part, Take, part};
 use isomorph_tables::sort::EdgeStream;
 
 use super::Gathering;
-use crate::mapping::arrays::malformed;
+use crate::mapping::arrays::{finished, malformed};
 use crate::mapping::subjects::{Said, Subjects, rows};
 
 /// Nodes in a batch.
@@ -155,8 +155,8 @@ impl<'a> Nodes<'a> {
             Some(truth) => vec![truths(rows, truth)?, Arc::new(BooleanArray::from(vec![true; rows]))],
             None => Vec::new(),
         };
-        let keys: ArrayRef = Arc::new(self.keys.finish());
-        let bags: ArrayRef = Arc::new(self.bags.finish());
+        let keys: ArrayRef = Arc::new(finished(&mut self.keys));
+        let bags: ArrayRef = Arc::new(finished(&mut self.bags));
         let start = self.start;
         self.start += rows as u64;
         let properties = flags.into_iter().chain([bags]).map(Some).collect();

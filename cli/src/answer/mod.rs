@@ -1,6 +1,7 @@
 //! Answers of queries as text and files. They are record batches here, whatever language asked for them.
 
 mod sink;
+mod spelled;
 mod table;
 mod writer;
 

@@ -10,6 +10,7 @@ use isomorph::convert::RecordTexts;
 use isomorph::tables::{Encoding, TableWriter, WriteOptions};
 use isomorph::{Error, Result};
 
+use super::spelled::Spelled;
 use super::table::TableText;
 use super::{AnswerFormat, Sink};
 use crate::render::Palette;
@@ -17,6 +18,7 @@ use crate::render::Palette;
 /// Writes an answer.
 pub struct AnswerWriter {
     form: Form,
+    spelled: Spelled,
     rows: u64,
 }
 
@@ -38,9 +40,12 @@ impl AnswerWriter {
         width: Option<usize>,
         palette: Palette,
     ) -> Result<Self> {
+        let spelled = Spelled::new(schema, format.is_text());
+        let schema = spelled.schema();
         let file = |out, encoding| -> Result<Form> {
             let changed = Changed::of(schema, encoding);
-            let writer = TableWriter::create(out, encoding, &changed.schema, &WriteOptions::default())?;
+            let options = WriteOptions { field_metadata: true, ..WriteOptions::default() };
+            let writer = TableWriter::create(out, encoding, &changed.schema, &options)?;
             Ok(Form::File(writer, changed))
         };
         let form = match format {
@@ -53,7 +58,7 @@ impl AnswerWriter {
             AnswerFormat::Parquet => file(out, Encoding::Parquet)?,
             AnswerFormat::Arrow => file(out, Encoding::Arrow)?,
         };
-        Ok(AnswerWriter { form, rows: 0 })
+        Ok(AnswerWriter { form, spelled, rows: 0 })
     }
 
     /// Writes rows.
@@ -61,10 +66,11 @@ impl AnswerWriter {
     /// # Errors
     /// Returns an error if a value has no such form, or if the output cannot be written.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let batch = self.spelled.batch(batch)?;
         match &mut self.form {
-            Form::Table(text, out) => text.write(batch, out)?,
+            Form::Table(text, out) => text.write(&batch, out)?,
             Form::Json { out, is_array } => {
-                let texts = RecordTexts::new(batch)?;
+                let texts = RecordTexts::new(&batch)?;
                 let mut line = String::new();
                 for row in 0..batch.num_rows() {
                     line.clear();
@@ -78,7 +84,7 @@ impl AnswerWriter {
                     out.write_all(line.as_bytes())?;
                 }
             }
-            Form::File(writer, changed) => writer.write(&changed.batch(batch)?).map_err(|error| {
+            Form::File(writer, changed) => writer.write(&changed.batch(&batch)?).map_err(|error| {
                 let is_blank = error.message().contains("in the only column");
                 if is_blank { error.hint("--format jsonl, or a second column, or coalesce(x, 'none')") } else { error }
             })?,
@@ -136,7 +142,8 @@ impl Changed {
         let broken = |error: arrow_schema::ArrowError| {
             Error::malformed("a value of the answer cannot be written").caused_by(error)
         };
-        let texts = RecordTexts::new(batch)?;
+        // Some types of files of columns have no JSON form.
+        let texts = self.columns.contains(&Change::Json).then(|| RecordTexts::new(batch)).transpose()?;
         let columns =
             batch.columns().iter().zip(&self.columns).enumerate().map(|(at, (column, change))| match change {
                 Change::Same => Ok(ArrayRef::clone(column)),
@@ -144,7 +151,7 @@ impl Changed {
                 Change::Json => {
                     let cells = (0..column.len()).map(|row| {
                         let mut text = String::new();
-                        texts.push_cell(at, row, &mut text).then_some(text)
+                        texts.as_ref().is_some_and(|texts| texts.push_cell(at, row, &mut text)).then_some(text)
                     });
                     Ok(Arc::new(StringArray::from_iter(cells)) as ArrayRef)
                 }
@@ -163,9 +170,7 @@ fn change(data_type: &DataType, encoding: Encoding) -> Change {
             Encoding::Csv,
             T::Decimal32(..) | T::Decimal64(..) | T::Decimal128(..) | T::Decimal256(..) | T::Time32(_) | T::Time64(_),
         )
-        | (_, T::Null | T::Interval(_) | T::Utf8View | T::Dictionary(..))
-        | (Encoding::Csv | Encoding::Parquet, T::Duration(_)) => Change::Text,
-        (Encoding::Csv, T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_)) => Change::Json,
+        | (_, T::Null | T::Utf8View | T::Dictionary(..)) => Change::Text,
         _ => Change::Same,
     }
 }

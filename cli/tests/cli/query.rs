@@ -102,6 +102,61 @@ fn answers_have_every_form() {
 }
 
 #[test]
+fn a_value_has_one_spelling_in_all_texts() {
+    let home = home();
+    let question = "select true as b, 1.5e0 as f, cast('nan' as double) as nan, cast(1.50 as decimal(5, 2)) as d, date '2024-01-02' as day, \
+        timestamp '2024-01-02 03:04:05' as at, time '03:04:05' as time, arrow_cast(86400005, 'Duration(Millisecond)') as length, \
+        interval '1 month 2 days 3.5 seconds' as span, X'78' as bytes, [X'78'] as list, struct(1 as a, X'78' as b) as object, \
+        map {'k': interval '1 day'} as map, null as none";
+    let ask = |more: &[&str]| home.run(&[&["sql", "examples/social", question], more].concat()).exits(0);
+    let expected = serde_json::json!({
+        "b": true, "f": 1.5, "nan": "NaN", "d": 1.5, "day": "2024-01-02", "at": "2024-01-02T03:04:05", "time": "03:04:05",
+        "length": "PT24H0.005S", "span": "P1M2DT3.5S", "bytes": "eA==", "list": ["eA=="], "object": {"a": 1, "b": "eA=="},
+        "map": [{"key": "k", "value": "P1D"}], "none": null,
+    });
+    assert_eq!(ask(&["--format", "json"]).json(), serde_json::json!([expected]));
+    let line = ask(&["--format", "jsonl"]).out;
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), expected);
+    let csv = ask(&["--format", "csv"]).out;
+    let cells = "true,1.5,NaN,1.50,2024-01-02,2024-01-02T03:04:05,03:04:05,PT24H0.005S,P1M2DT3.5S,eA==";
+    assert!(csv.lines().nth(1).unwrap().starts_with(cells), "{csv}");
+    let table = ask(&["--format", "table"]).out;
+    for cell in ["NaN", "1.50", "2024-01-02T03:04:05", "PT24H0.005S", "P1M2DT3.5S", "eA==", "[eA==]", "P1D"] {
+        assert!(table.contains(cell), "{cell}: {table}");
+    }
+    // Files of columns keep types, and are tables with the same values.
+    for (file, length) in [("types.parquet", "Duration(ms)"), ("types.arrow", "Duration(ms)")] {
+        let without_map = question.replace(", map {'k': interval '1 day'} as map", "");
+        home.run(&["sql", "examples/social", &without_map, "-o", file]).exits(0);
+        let asked = |query: &str| home.run(&["sql", file, query, "--format", "csv"]).exits(0).out;
+        assert_eq!(
+            asked("select arrow_typeof(length) as t, arrow_typeof(bytes) as b from types").lines().nth(1).unwrap(),
+            format!("{length},Binary")
+        );
+        let cells = "PT24H0.005S,P1M2DT3.5S,eA==";
+        assert_eq!(asked("select length, span, bytes from types").lines().nth(1), Some(cells), "{file}");
+    }
+    home.run(&["sql", "examples/social", question, "-o", "map.arrow"]).exits(0);
+}
+
+#[test]
+fn durations_of_files_are_durations_of_open_cypher() {
+    let home = home();
+    let nodes = "select 1 as id, arrow_cast(86400005, 'Duration(Millisecond)') as length union all select 2, null";
+    fs::create_dir(home.at("g")).unwrap();
+    home.run(&["sql", "examples/social", nodes, "-o", "g/A.parquet"]).exits(0);
+    let graph = "CREATE EXTERNAL TABLE A STORED AS PARQUET LOCATION 'A.parquet';\n\
+        CREATE PROPERTY GRAPH g VERTEX TABLES (A KEY (id) LABEL A);\n";
+    home.write("g/graph.pgq", graph);
+    let query = "MATCH (a:A) RETURN a.id AS id, a.length AS length, a.length.milliseconds AS ms, a.length + duration('PT1S') AS more ORDER BY id";
+    let csv = home.run(&["cypher", "g", query, "--format", "csv"]).exits(0).out;
+    assert_eq!(csv, "id,length,ms,more\n1,PT24H0.005S,86400005,PT24H1.005S\n2,,,\n");
+    let table = "select length from graph_table (graph match (a:A) columns (a.length)) t order by length";
+    let sql = home.run(&["sql", "g", table, "--format", "jsonl"]).exits(0).out;
+    assert_eq!(sql, "{\"length\":\"PT24H0.005S\"}\n{\"length\":null}\n");
+}
+
+#[test]
 fn a_file_without_rows_is_a_table() {
     let home = home();
     let empty = "select id as k, firstName as s from person where false";

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use arrow_cast::base64::{BASE64_STANDARD, Engine as _};
+
 use crate::support::{Home, still};
 
 const NS: [&str; 2] = ["--ns", "e=http://e.org/"];
@@ -55,6 +57,15 @@ fn answers_have_all_formats() {
     let batch = reader.next().unwrap().unwrap();
     assert_eq!(batch.schema().field(1).data_type(), &arrow_schema::DataType::Int64);
     assert_eq!((batch.num_rows(), batch.schema().field(0).metadata()["isomorph.term"].as_str()), (1, "iri"));
+    ask(&home, "a.nq", "SELECT ?s ?n { ?s e:age ?n }", &["-o", "terms.parquet"]).exits(0);
+    let bytes = fs::read(home.at("terms.parquet")).unwrap();
+    let begins = |text: &[u8]| bytes.windows(text.len()).position(|window| window == text).unwrap();
+    // A schema begins with four bytes of ones.
+    assert!(begins(b"ARROW:schema") < begins(b"/////"));
+    let base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
+    let text: Vec<u8> = bytes[begins(b"/////")..].iter().take_while(base64).copied().collect();
+    let schema = BASE64_STANDARD.decode(text).unwrap();
+    assert!(schema.windows(13).any(|window| window == b"isomorph.term"));
     ask(&home, "a.nq", "DESCRIBE e:b", &["-o", "answer.parquet"]).exits(0);
     assert!(fs::read(home.at("answer.parquet")).unwrap().starts_with(b"PAR1"));
     for (query, format) in [("SELECT * { ?s ?p ?o }", "ttl"), ("DESCRIBE e:b", "csv"), ("ASK {}", "parquet")] {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use arrow_array::types::IntervalMonthDayNano;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, RecordBatchOptions, StringArray,
-    Time64NanosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray,
+    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, IntervalMonthDayNanoArray, RecordBatch,
+    RecordBatchOptions, StringArray, Time64NanosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray,
 };
-use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 use isomorph::storage::Budget;
 use isomorph::{Error, Kind, Result};
@@ -14,7 +15,7 @@ use isomorph::{Error, Kind, Result};
 use crate::graph::PropertyGraph;
 use crate::json::{to_json, to_text};
 use crate::query::Rows;
-use crate::temporal::{Temporal, Zoned};
+use crate::temporal::{Duration, SECOND, Temporal, Zoned};
 use crate::value::Value;
 
 /// Integers up to this size are floats without rounding.
@@ -32,11 +33,19 @@ pub(crate) enum Shape {
     Time,
     Moment,
     Instant,
-    /// Times of day with an offset, and durations.
+    Duration,
+    /// Times of day with an offset, and durations beside them.
     Plain,
     Json,
     /// Not known before the rows: a text, which is JSON for lists, maps, nodes, relationships and paths.
     Any,
+}
+
+impl Shape {
+    /// Whether values have components.
+    pub(crate) fn is_temporal(self) -> bool {
+        matches!(self, Shape::Date | Shape::Time | Shape::Moment | Shape::Instant | Shape::Duration | Shape::Plain)
+    }
 }
 
 /// All rows as a batch with a column for each name: the columns of the query `text`. Values of one type have that type, integers
@@ -78,7 +87,12 @@ pub fn rows_as_columns(
 fn shape(values: &[&Value]) -> Shape {
     let known = values.iter().filter(|value| !value.is_null());
     let shape = known.fold(Shape::Empty, |shape, value| both(shape, shape_of(value)));
-    if shape == Shape::Float && !values.iter().all(|value| is_exact(value)) { Shape::Json } else { shape }
+    match shape {
+        Shape::Float if !values.iter().all(|value| is_exact(value)) => Shape::Json,
+        // Files of columns have no type for months, days and seconds.
+        Shape::Duration => Shape::Plain,
+        shape => shape,
+    }
 }
 
 /// Whether a value is a float without rounding, if it is a number.
@@ -134,6 +148,13 @@ fn column(values: &[&Value], shape: Shape, unit: TimeUnit, graph: &dyn PropertyG
                 Arc::new(TimestampNanosecondArray::from(times).with_timezone_opt(zone))
             }
         }
+        Shape::Duration => {
+            let intervals = values.iter().map(|value| match value {
+                Value::Duration(duration) => interval(duration).map(Some),
+                _ => Ok(None),
+            });
+            Arc::new(IntervalMonthDayNanoArray::from(intervals.collect::<Result<Vec<_>>>()?))
+        }
         Shape::Plain => texts(values, |value| to_text(value, graph).map_err(|fault| fault.into_error("")))?,
         Shape::Json => {
             texts(values, |value| Ok(to_json(value, graph).map_err(|fault| fault.into_error(""))?.to_string()))?
@@ -144,6 +165,21 @@ fn column(values: &[&Value], shape: Shape, unit: TimeUnit, graph: &dyn PropertyG
             }
             value => to_text(value, graph).map_err(|fault| fault.into_error("")),
         })?,
+    })
+}
+
+/// A duration as Arrow has it.
+fn interval(duration: &Duration) -> Result<IntervalMonthDayNano> {
+    let exact = || {
+        let (months, days) = (i32::try_from(duration.months).ok()?, i32::try_from(duration.days).ok()?);
+        let nanoseconds = duration.seconds.checked_mul(SECOND)?.checked_add(duration.nanoseconds)?;
+        Some(IntervalMonthDayNano::new(months, days, nanoseconds))
+    };
+    exact().ok_or_else(|| {
+        Error::new(
+            Kind::TooLarge,
+            format!("{duration} exceeds an interval of 32-bit months and days and 64-bit nanoseconds"),
+        )
     })
 }
 
@@ -165,6 +201,7 @@ impl Columns {
                 Shape::Time => DataType::Time64(TimeUnit::Nanosecond),
                 Shape::Moment => DataType::Timestamp(*unit, None),
                 Shape::Instant => DataType::Timestamp(*unit, Some("UTC".into())),
+                Shape::Duration => DataType::Interval(IntervalUnit::MonthDayNano),
                 Shape::Empty | Shape::Text | Shape::Plain | Shape::Json | Shape::Any => DataType::Utf8,
             };
             Field::new(name, data_type, true)
@@ -194,7 +231,7 @@ impl Columns {
                     Shape::Moment | Shape::Instant if *unit != TimeUnit::Nanosecond => {
                         shape_of(value) == *shape && moment(value).is_some_and(|time| is_of_micros(&time))
                     }
-                    shape => shape_of(value) == *shape,
+                    shape => both(shape_of(value), *shape) == *shape,
                 };
                 if !fits {
                     let text = to_text(value, graph).map_err(|fault| fault.into_error(""))?;
@@ -245,7 +282,8 @@ pub(crate) fn shape_of(value: &Value) -> Shape {
         Value::Temporal(Temporal::LocalTime(_)) => Shape::Time,
         Value::Temporal(Temporal::LocalDateTime(_)) => Shape::Moment,
         Value::Temporal(Temporal::DateTime(_)) => Shape::Instant,
-        Value::Temporal(Temporal::Time(..)) | Value::Duration(_) => Shape::Plain,
+        Value::Temporal(Temporal::Time(..)) => Shape::Plain,
+        Value::Duration(_) => Shape::Duration,
         Value::JsonNull | Value::List(_) | Value::Map(_) | Value::Node(_) | Value::Relationship(_) | Value::Path(_) => {
             Shape::Json
         }
@@ -259,6 +297,7 @@ pub(crate) fn both(left: Shape, right: Shape) -> Shape {
         (Shape::Empty, shape) | (shape, Shape::Empty) => shape,
         (left, right) if left == right => left,
         (Shape::Int | Shape::Float, Shape::Int | Shape::Float) => Shape::Float,
+        (Shape::Plain | Shape::Duration, Shape::Plain | Shape::Duration) => Shape::Plain,
         _ => Shape::Json,
     }
 }

@@ -95,7 +95,10 @@ impl Query {
                     Ok(parsed) => (parsed, None),
                     Err(errors) => {
                         let respelled = Respelled::of(text).ok_or_else(|| first(&errors, text))?;
-                        let parsed = open_cypher::parse(&respelled.text).map_err(|_| first(&errors, text))?;
+                        let moved = |errors: ParseErrors| {
+                            first(&errors, &respelled.text).moved(|span| respelled.original(span))
+                        };
+                        let parsed = open_cypher::parse(&respelled.text).map_err(moved)?;
                         (parsed, Some(respelled))
                     }
                 };

@@ -2,6 +2,9 @@
 //!
 //! - `EXISTS { (a)-->(:X) }` and `COUNT { … }` get the word `MATCH`: without it, the parser takes `:X` for a condition.
 //! - `(a:X|Y)` becomes `(a:!(!X&!Y))`: after a `|` in a node, the parser takes labels of the next node for a condition.
+//! - `collect(…)`, `exists(…)` and `count` as a variable become names in backticks: the parser takes them for the beginning of a subquery,
+//!   and then guesses which of the words near the error is a name; `END` in `CASE … END AS x` is one of its guesses.
+//! - `AS match` gets backticks: labels after it would be taken for those of a pattern.
 
 use std::ops::Range;
 
@@ -22,7 +25,9 @@ impl Respelled {
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         for at in 0..tokens.len() {
             let rest = tokens.get(at..).unwrap_or_default();
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
             edits.extend(subquery(rest));
+            edits.extend(name(before, rest, text));
             edits.extend(any_of_labels(rest, text));
         }
         if edits.is_empty() {
@@ -68,6 +73,25 @@ fn subquery(tokens: &[Token]) -> Option<(Range<usize>, String)> {
         && brace.kind == TokenKind::LeftBrace
         && first.kind == TokenKind::LeftParen;
     is_subquery.then(|| (first.span.start..first.span.start, "MATCH ".to_owned()))
+}
+
+/// A keyword that is a name here, in backticks.
+fn name(before: Option<&Token>, tokens: &[Token], text: &str) -> Option<(Range<usize>, String)> {
+    let (word, rest) = tokens.split_first()?;
+    let next = rest.first().map(|token| token.kind);
+    let is_name = match word.kind {
+        TokenKind::Keyword(other) if before.is_some_and(|token| token.kind == TokenKind::Keyword(Keyword::As)) => {
+            other != Keyword::As
+        }
+        TokenKind::Keyword(Keyword::Exists | Keyword::Collect) => next != Some(TokenKind::LeftBrace),
+        // The parser knows the function `count`.
+        TokenKind::Keyword(Keyword::Count) => !matches!(next, Some(TokenKind::LeftBrace | TokenKind::LeftParen)),
+        _ => false,
+    };
+    // The parser knows the names of properties and parameters by what is before them.
+    let is_marked = before.is_some_and(|token| matches!(token.kind, TokenKind::Dot | TokenKind::Dollar));
+    let written = text.get(word.span.start..word.span.end)?;
+    (is_name && !is_marked).then(|| (word.span.start..word.span.end, format!("`{written}`")))
 }
 
 /// The choice between labels of a node, without `|`.
@@ -132,6 +156,11 @@ mod tests {
         for (text, expected) in [
             ("MATCH (a:X|Y)-->(b:Z) RETURN a", "MATCH (a:!(!X&!Y))-->(b:Z) RETURN a"),
             ("MATCH (:X|:`Y y`|Z {k: 1}) RETURN 1", "MATCH (:!(!X&!`Y y`&!Z) {k: 1}) RETURN 1"),
+            (
+                "RETURN CASE WHEN true THEN 1 END AS c, collect(1) AS end, count(*)",
+                "RETURN CASE WHEN true THEN 1 END AS c, `collect`(1) AS `end`, count(*)",
+            ),
+            ("RETURN exists(n.count), count + $count", "RETURN `exists`(n.count), `count` + $count"),
             ("RETURN EXISTS { (a)-->(:X) }, COUNT{(b)}", "RETURN EXISTS { MATCH (a)-->(:X) }, COUNT{MATCH (b)}"),
         ] {
             assert_eq!(Respelled::of(text).unwrap().text, expected);

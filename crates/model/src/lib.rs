@@ -13,6 +13,7 @@
 pub mod batch;
 pub mod capability;
 pub mod digest;
+pub mod duration;
 pub mod faces;
 pub mod flow;
 pub mod json;

@@ -116,7 +116,20 @@ const INSTEAD: [(&str, &str, &str); 3] = [
     ),
 ];
 
+/// How the engine begins to refuse a part of a syntax tree, which it prints.
+const TREE: &str = "Unsupported ast node in sqltorel: ";
+
 fn instead(text: &str) -> Option<Error> {
+    if let Some((_, tree)) = text.split_once(TREE) {
+        let name: String = tree.chars().take_while(|one| one.is_ascii_alphanumeric()).collect();
+        let error = Error::unsupported(format!("an expression is not supported: {name}"));
+        return Some(match name.as_str() {
+            "Collate" => {
+                error.hint("texts are ordered by their characters' numbers: collate \"C\"; lower(x) ignores case")
+            }
+            _ => error,
+        });
+    }
     let (_, what, hint) = INSTEAD.iter().find(|(own, ..)| text.contains(own))?;
     Some(Error::unsupported(*what).hint(*hint))
 }

@@ -46,6 +46,7 @@ mod planning;
 mod prepared;
 mod quads;
 mod resolve;
+mod row_counts;
 mod row_values;
 mod scan;
 mod spelling;

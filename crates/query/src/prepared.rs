@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `x = any (select x …)` | compares the inner `x` with itself | the inner table has a name of its own |
 //! | `intersect all`, `except all` | keep or drop all equal rows | equal rows are numbered, and their numbers compared too |
+//! | `exists (…)` among what is selected; aggregates that depend on the outer row | refuses it; loses their row | see `row_counts` |
 //! | numerals with a point | exact decimals everywhere, or floats everywhere | decimals beside decimals, otherwise floats |
 //! | decimals beside floats | the float is a decimal of 15 digits after the point | the decimal is a float |
 //! | `date_trunc` of a date, or of a time without a zone | nanoseconds, which have no years before 1678 | microseconds, or the unit of the time |
@@ -34,6 +35,7 @@ use crate::intervals::has_several_fields;
 use crate::kept_names::map_named;
 use crate::lists::lists;
 use crate::mixed::mixed;
+use crate::row_counts;
 
 /// The most digits of an integer that always has 64 bits.
 const DIGITS: u8 = 18;
@@ -47,6 +49,7 @@ pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = plan.transform_up_with_subqueries(|plan| {
         let plan = compared_rows(plan)?.data;
         check_levels(&plan)?;
+        let plan = row_counts::counted(plan)?;
         let plan = compared(plan, &names)?;
         let plan = counted(plan)?;
         let plan = numerals(plan)?;

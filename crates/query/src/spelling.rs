@@ -55,6 +55,10 @@ impl VisitorMut for Respell {
                     in_nanoseconds(&text.clone(), data_type);
                 }
             }
+            // The order of all texts.
+            Expr::Collate { expr, collation } if is_of_bytes(collation) => {
+                *expression = std::mem::replace(&mut **expr, Expr::Value(Value::Null.into()));
+            }
             Expr::Function(function) => {
                 if let Some(other) = renamed(function) {
                     *expression = other;
@@ -64,6 +68,14 @@ impl VisitorMut for Respell {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Whether a collation orders texts by their bytes, which is the order of their characters' numbers.
+fn is_of_bytes(collation: &ObjectName) -> bool {
+    let last = collation.0.last().and_then(|part| part.as_ident());
+    last.is_some_and(|name| {
+        ["C", "POSIX", "ucs_basic", "binary"].iter().any(|own| name.value.eq_ignore_ascii_case(own))
+    })
 }
 
 fn numeral(expression: &Expr) -> Option<&str> {

@@ -16,11 +16,11 @@ const PREFIX: &str = "urn:isomorph:";
 
 type Operation = fn(&[Value]) -> Option<Value>;
 
-/// The functions, by their names. Of values that are no numbers `key` is the value, so that they are ordered as they are.
-static OPERATIONS: [(&str, Operation); 24] = [
+/// The functions, by their names.
+static OPERATIONS: [(&str, Operation); 25] = [
     ("equal", |args| truth(two(args, equal)?)),
-    ("less", |args| truth(two(args, order)?.is_lt())),
-    ("less-or-equal", |args| truth(two(args, order)?.is_le())),
+    ("less", |args| truth(two(args, |left, right| compared(left, right, Ordering::is_lt))?)),
+    ("less-or-equal", |args| truth(two(args, |left, right| compared(left, right, Ordering::is_le))?)),
     ("add", |args| two(args, |left, right| arithmetic(left, right, &ADD).or_else(|| added(left, right)))),
     ("subtract", |args| {
         two(args, |left, right| arithmetic(left, right, &SUBTRACT).or_else(|| subtracted(left, right)))
@@ -57,6 +57,7 @@ static OPERATIONS: [(&str, Operation); 24] = [
             other => Number::of_value(other).and_then(|_| truth(effective(other)?)),
         })
     }),
+    ("key-of-kind", |args| one(args, |value| Some(Exact::integer(kind(value).into()).value()))),
     ("key", |args| one(args, |value| Some(key(value)))),
     ("key-of-high-digits", |args| {
         one(args, |value| Some(Exact::integer(Exact::of_value(value)?.split().0 / HIGH).value()))
@@ -218,12 +219,63 @@ fn typed(text: &str, datatype: NamedNode) -> Value {
     Term::from(oxrdf::Literal::new_typed_literal(text, datatype)).into()
 }
 
-/// What a value is ordered by before the digits that the evaluator has no number for.
+/// The place of a value's kind among all kinds. Values of one kind have a total order; between kinds of literals SPARQL has none.
+fn kind(value: &Value) -> u8 {
+    use Value as V;
+    let of_moment = |kind: u8, is_local: bool| kind + u8::from(is_local);
+    match value {
+        V::BlankNode(_) => 0,
+        V::NamedNode(_) => 1,
+        other if Number::of_value(other).is_some() => 2,
+        V::DateTimeLiteral(value) => of_moment(3, value.timezone_offset().is_none()),
+        V::DateLiteral(value) => of_moment(5, value.timezone_offset().is_none()),
+        V::TimeLiteral(value) => of_moment(7, value.timezone_offset().is_none()),
+        V::GYearMonthLiteral(value) => of_moment(9, value.timezone_offset().is_none()),
+        V::GYearLiteral(value) => of_moment(11, value.timezone_offset().is_none()),
+        V::GMonthDayLiteral(value) => of_moment(13, value.timezone_offset().is_none()),
+        V::GDayLiteral(value) => of_moment(15, value.timezone_offset().is_none()),
+        V::GMonthLiteral(value) => of_moment(17, value.timezone_offset().is_none()),
+        V::DurationLiteral(_) | V::YearMonthDurationLiteral(_) | V::DayTimeDurationLiteral(_) => 19,
+        V::Triple(_) => 21,
+        // Texts, with and without a language, and literals of other datatypes.
+        _ => 20,
+    }
+}
+
+/// What values of one kind are ordered by, numbers before their digits. The evaluator compares pairs of numbers of different types, and durations, in orders that
+/// contradict each other.
 fn key(value: &Value) -> Value {
-    match (value, Exact::of_value(value)) {
-        (Value::OtherTypedLiteral { .. }, Some(number)) => Value::DoubleLiteral(number.double().into()),
+    if let Some(length) = length(value) {
+        return Value::DoubleLiteral(length.into());
+    }
+    match (value, Number::of_value(value)) {
+        (_, Some(number)) => Value::DoubleLiteral(number.double().into()),
+        (Value::Triple(triple), _) => {
+            let mut triple = triple.clone();
+            // After the predicate, and before the object.
+            let with_kind = format!("{}\0{:02}", triple.predicate.as_str(), kind(&triple.object));
+            triple.predicate = NamedNode::new_unchecked(with_kind);
+            triple.object = key(&triple.object);
+            Value::Triple(triple)
+        }
         _ => value.clone(),
     }
+}
+
+/// The seconds of a duration, with months of average length.
+#[expect(clippy::cast_precision_loss, reason = "an order by about this")]
+fn length(value: &Value) -> Option<f64> {
+    let of_months = |years: i64, months: i64| (years as f64 * 12.0 + months as f64) * 2_629_746.0;
+    let of_seconds = |seconds| Number::of_value(&Value::DecimalLiteral(seconds)).map_or(0.0, Number::double);
+    Some(match value {
+        Value::DurationLiteral(value) => {
+            let minutes = value.days() as f64 * 1440.0 + value.hours() as f64 * 60.0 + value.minutes() as f64;
+            of_months(value.years(), value.months()) + minutes * 60.0 + of_seconds(value.seconds())
+        }
+        Value::YearMonthDurationLiteral(value) => of_months(value.years(), value.months()),
+        Value::DayTimeDurationLiteral(value) => of_seconds(value.as_seconds()),
+        _ => return None,
+    })
 }
 
 /// The operator `=`.
@@ -262,15 +314,18 @@ pub(crate) fn equal(left: &Value, right: &Value) -> Option<bool> {
     }
 }
 
-/// The order of `<` and its like.
-fn order(left: &Value, right: &Value) -> Option<Ordering> {
+/// The operators `<` and `<=`, for whose orders `holds` is true. NaN is in no order with any number, which makes them false, and is no error.
+fn compared(left: &Value, right: &Value, holds: fn(Ordering) -> bool) -> Option<bool> {
+    if let (Some(left), Some(right)) = (Number::of_value(left), Number::of_value(right)) {
+        return Some(left.compare(right).is_some_and(holds));
+    }
     match (left, right) {
-        _ if left == right && Number::of_value(left).is_none() => Some(Ordering::Equal),
+        _ if left == right => Some(holds(Ordering::Equal)),
         (Value::Triple(left), Value::Triple(right)) => {
             let is_same = left.subject == right.subject && left.predicate == right.predicate;
-            if is_same { order(&left.object, &right.object) } else { None }
+            if is_same { compared(&left.object, &right.object, holds) } else { None }
         }
-        _ => literals(left, right),
+        _ => literals(left, right).map(holds),
     }
 }
 
@@ -307,27 +362,25 @@ fn literals(left: &Value, right: &Value) -> Option<Ordering> {
     }
 }
 
-/// The order of ORDER BY, MIN and MAX, of values of all types.
+/// The order of MIN and MAX, of values of all types: that of ORDER BY.
 pub(crate) fn sorted(left: &Value, right: &Value) -> Ordering {
-    let rank = |value: &Value| match value {
-        Value::BlankNode(_) => 0,
-        Value::NamedNode(_) => 1,
-        Value::Triple(_) => 3,
-        _ => 2,
-    };
-    match (left, right) {
+    kind(left).cmp(&kind(right)).then_with(|| match (left, right) {
         (Value::BlankNode(left), Value::BlankNode(right)) => left.as_str().cmp(right.as_str()),
         (Value::NamedNode(left), Value::NamedNode(right)) => left.as_str().cmp(right.as_str()),
         (Value::Triple(left), Value::Triple(right)) => triples(left, right),
-        _ if rank(left) != rank(right) => rank(left).cmp(&rank(right)),
-        _ => literals(left, right).unwrap_or_else(|| {
-            let (Term::Literal(left), Term::Literal(right)) = (left.clone().into(), right.clone().into()) else {
-                return Ordering::Equal;
-            };
-            let parts = (left.value(), left.datatype(), left.language());
-            parts.cmp(&(right.value(), right.datatype(), right.language()))
-        }),
-    }
+        _ => match (length(left), length(right)) {
+            (Some(left), Some(right)) => left.total_cmp(&right),
+            _ => literals(left, right).unwrap_or_else(|| by_text(left, right)),
+        },
+    })
+}
+
+fn by_text(left: &Value, right: &Value) -> Ordering {
+    let (Term::Literal(left), Term::Literal(right)) = (left.clone().into(), right.clone().into()) else {
+        return Ordering::Equal;
+    };
+    let parts = (left.value(), left.datatype(), left.language());
+    parts.cmp(&(right.value(), right.datatype(), right.language()))
 }
 
 fn triples(left: &ExpressionTriple, right: &ExpressionTriple) -> Ordering {
@@ -369,8 +422,8 @@ pub(crate) fn replace(pattern: &mut GraphPattern) {
 }
 
 /// By what the evaluator orders values as `sorted` does.
-fn keys_of(of: &Expression) -> [Expression; 3] {
-    ["key", "key-of-high-digits", "key-of-low-digits"].map(|name| call(name, vec![of.clone()]))
+fn keys_of(of: &Expression) -> [Expression; 4] {
+    ["key-of-kind", "key", "key-of-high-digits", "key-of-low-digits"].map(|name| call(name, vec![of.clone()]))
 }
 
 fn call(operation: &str, arguments: Vec<Expression>) -> Expression {

@@ -27,6 +27,8 @@ pub struct WriteOptions {
     pub page_index: bool,
     /// Keys and values to write to the footer of a Parquet file.
     pub footer_metadata: Vec<(String, String)>,
+    /// Whether a Parquet file keeps the metadata of columns, in the Arrow schema that it embeds. Arrow files have it always.
+    pub field_metadata: bool,
     /// The dialect of CSV.
     pub csv: CsvDialect,
     /// Text columns whose cells are JSON text: in JSON lines they are written as what they say.
@@ -43,6 +45,7 @@ impl Default for WriteOptions {
             statistics: true,
             page_index: true,
             footer_metadata: Vec::new(),
+            field_metadata: false,
             csv: CsvDialect::default(),
             raw_json: Vec::new(),
         }

@@ -168,15 +168,6 @@ impl Lowering<'_> {
             {
                 return Err(Fault::syntax("InvalidClauseComposition", "RETURN must be the last clause", clause.span));
             }
-            let is_optional = |kind: &ClauseKind| matches!(kind, ClauseKind::Match(found) if found.optional);
-            if let (ClauseKind::Match(found), Some(before)) =
-                (&clause.kind, at.checked_sub(1).and_then(|at| list.get(at)))
-                && !found.optional
-                && is_optional(&before.kind)
-            {
-                let message = "MATCH cannot follow OPTIONAL MATCH: put WITH between them";
-                return Err(Fault::syntax("InvalidClauseComposition", message, clause.span));
-            }
             result = self.clause(clause, &mut scope, outer, &mut clauses)?;
         }
         match result {

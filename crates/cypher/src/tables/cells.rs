@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
+    DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType, Time32MillisecondType, Time32SecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta};
 use isomorph::dataset::KIND;
 use isomorph::error::Place;
@@ -18,7 +19,7 @@ use isomorph::{Error, Kind, Result};
 
 use super::keys::Key;
 use crate::json::value_of_json;
-use crate::temporal::{Temporal, Zone, Zoned};
+use crate::temporal::{Duration, SECOND, Temporal, Zone, Zoned};
 use crate::value::{Map, Value};
 
 /// A column of a batch.
@@ -158,11 +159,77 @@ fn plain(array: &dyn Array, row: usize) -> Result<Value> {
                 Some(zone) => Temporal::DateTime(Zoned::at(utc, Zone::parse(zone).unwrap_or(Zone::UTC))),
             }))
         }
+        DataType::Duration(unit) => {
+            let in_second = match unit {
+                TimeUnit::Second => 1,
+                TimeUnit::Millisecond => 1_000,
+                TimeUnit::Microsecond => 1_000_000,
+                TimeUnit::Nanosecond => SECOND,
+            };
+            let count = match unit {
+                TimeUnit::Second => array.as_primitive::<DurationSecondType>().value(row),
+                TimeUnit::Millisecond => array.as_primitive::<DurationMillisecondType>().value(row),
+                TimeUnit::Microsecond => array.as_primitive::<DurationMicrosecondType>().value(row),
+                TimeUnit::Nanosecond => array.as_primitive::<DurationNanosecondType>().value(row),
+            };
+            Ok(duration(0, 0, count.div_euclid(in_second), count.rem_euclid(in_second) * (SECOND / in_second)))
+        }
+        DataType::Interval(IntervalUnit::YearMonth) => {
+            Ok(duration(array.as_primitive::<IntervalYearMonthType>().value(row).into(), 0, 0, 0))
+        }
+        DataType::Interval(IntervalUnit::DayTime) => {
+            let interval = array.as_primitive::<IntervalDayTimeType>().value(row);
+            let milliseconds = i64::from(interval.milliseconds);
+            let seconds = milliseconds.div_euclid(1000);
+            Ok(duration(0, interval.days.into(), seconds, milliseconds.rem_euclid(1000) * 1_000_000))
+        }
+        DataType::Interval(IntervalUnit::MonthDayNano) => {
+            let interval = array.as_primitive::<IntervalMonthDayNanoType>().value(row);
+            let (seconds, rest) = (interval.nanoseconds.div_euclid(SECOND), interval.nanoseconds.rem_euclid(SECOND));
+            Ok(duration(interval.months.into(), interval.days.into(), seconds, rest))
+        }
         other => Err(Error::unsupported(format!("openCypher has no type for {other}"))),
     }
+}
+
+fn duration(months: i64, days: i64, seconds: i64, nanoseconds: i64) -> Value {
+    Value::Duration(Arc::new(Duration { months, days, seconds, nanoseconds }))
 }
 
 fn date(days: i64) -> Result<Value> {
     let date = TimeDelta::try_days(days).and_then(|days| NaiveDate::from_epoch_days(0)?.checked_add_signed(days));
     date.map(|date| Value::Temporal(Temporal::Date(date))).ok_or_else(out_of_range)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+    use arrow_array::types::{IntervalDayTime, IntervalMonthDayNano};
+    use arrow_array::{
+        DurationMicrosecondArray, DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray,
+        IntervalDayTimeArray, IntervalMonthDayNanoArray, IntervalYearMonthArray,
+    };
+
+    use super::*;
+
+    #[test]
+    fn durations_are_exact() {
+        let all: [(ArrayRef, [i64; 4]); 8] = [
+            (Arc::new(DurationSecondArray::from(vec![i64::MIN])), [0, 0, i64::MIN, 0]),
+            (Arc::new(DurationMillisecondArray::from(vec![-1])), [0, 0, -1, 999_000_000]),
+            (Arc::new(DurationMicrosecondArray::from(vec![1_000_001])), [0, 0, 1, 1_000]),
+            (Arc::new(DurationNanosecondArray::from(vec![i64::MAX])), [0, 0, 9_223_372_036, 854_775_807]),
+            (Arc::new(IntervalYearMonthArray::from(vec![-14])), [-14, 0, 0, 0]),
+            (Arc::new(IntervalDayTimeArray::from(vec![IntervalDayTime::new(2, -1500)])), [0, 2, -2, 500_000_000]),
+            (Arc::new(IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::new(1, -2, 3)])), [1, -2, 0, 3]),
+            (
+                Arc::new(IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::new(0, 0, -3)])),
+                [0, 0, -1, 999_999_997],
+            ),
+        ];
+        for (column, [months, days, seconds, nanoseconds]) in all {
+            let Value::Duration(found) = plain(column.as_ref(), 0).unwrap() else { panic!("{}", column.data_type()) };
+            assert_eq!(*found, Duration { months, days, seconds, nanoseconds }, "{}", column.data_type());
+        }
+    }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use isomorph::model::duration;
+
 use crate::fault::{Class, Fault, Result};
 use crate::value::{Map, Value};
 
@@ -186,41 +188,6 @@ impl Duration {
 
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::from("P");
-        let add = |text: &mut String, amount: i64, unit: char| {
-            if amount != 0 {
-                text.push_str(&format!("{amount}{unit}"));
-            }
-        };
-        add(&mut text, self.months / 12, 'Y');
-        add(&mut text, self.months % 12, 'M');
-        add(&mut text, self.days, 'D');
-        if self.seconds != 0 || self.nanoseconds != 0 {
-            text.push('T');
-            let is_negative = self.seconds < 0;
-            let (mut seconds, mut nanoseconds) = (self.seconds, self.nanoseconds);
-            if is_negative && nanoseconds != 0 {
-                seconds += 1;
-                nanoseconds = SECOND - nanoseconds;
-            }
-            add(&mut text, seconds / 3600, 'H');
-            add(&mut text, seconds / 60 % 60, 'M');
-            let rest = seconds % 60;
-            if rest != 0 || nanoseconds != 0 {
-                if is_negative && rest == 0 {
-                    text.push('-');
-                }
-                text.push_str(&rest.to_string());
-                if nanoseconds != 0 {
-                    text.push('.');
-                    text.push_str(format!("{nanoseconds:09}").trim_end_matches('0'));
-                }
-                text.push('S');
-            }
-        }
-        if text == "P" {
-            text.push_str("T0S");
-        }
-        f.write_str(&text)
+        f.write_str(&duration::text(self.months, self.days, self.seconds, self.nanoseconds))
     }
 }

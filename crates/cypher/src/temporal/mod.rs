@@ -22,6 +22,7 @@ pub(crate) use arithmetic::{add, subtract};
 pub(crate) use between::between;
 pub(crate) use construct::{clock, construct, from_epoch};
 pub use duration::Duration;
+pub(crate) use duration::SECOND;
 pub(crate) use truncate::truncate;
 
 /// A zone: an offset from UTC, in seconds, and a name if it was given by name.
@@ -205,6 +206,11 @@ impl Temporal {
             _ => return None,
         })
     }
+}
+
+/// Whether a component is a text; all others are integers.
+pub(crate) fn is_text_component(name: &str) -> bool {
+    matches!(name, "timezone" | "offset")
 }
 
 /// Nanoseconds since midnight in UTC, which may be before or after that day.

@@ -11,4 +11,5 @@ mod memory_graph;
 mod naive;
 mod passes;
 mod setup;
+mod spelled;
 mod tck;

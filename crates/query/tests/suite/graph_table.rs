@@ -173,7 +173,7 @@ fn columns_have_the_types_of_the_tables() {
     let types: Vec<String> = columns.fields().iter().map(|field| field.data_type().to_string()).collect();
     let known = [
         "Int64", "Float64", "Date32", "Int64", "Float64", "Utf8", "Boolean", "Int64", "Utf8", "Utf8", "Utf8",
-        "Float64", "Utf8", "Date32", "Utf8", "Utf8",
+        "Float64", "Utf8", "Date32", "Utf8", "Int64",
     ];
     assert_eq!(types, known);
     let first = table.replace("where a.id = 0 ", "");
@@ -182,4 +182,84 @@ fn columns_have_the_types_of_the_tables() {
         &format!("select next - 1 = id, more = id * 1.5, first, list = '[' || id || ']' from {first} t limit 1"),
     );
     assert_eq!(found.unwrap(), ["true|true|1|true"]);
+}
+
+#[test]
+fn columns_have_the_types_of_expressions() {
+    let engine = engine_of(&social());
+    let int = [
+        "a.birthday.month",
+        "a.birthday.year",
+        "e.since.epochMillis",
+        "e.since.millisecond",
+        "date('2020-02-03').day",
+        "datetime('2020-02-03T00:00Z').offsetSeconds",
+        "duration.between(a.birthday, b.birthday).months",
+        "(a.birthday + duration({days: 3})).week",
+        "{x: 1}.x",
+        "a {.id, n: 2}.n",
+        "a {.id}.id",
+        "a['id']",
+        "last([1, 2])",
+        "[1, 2][0]",
+        "[a.id, b.id][1]",
+        "[1, 2][1..][0]",
+        "reverse([1])[0]",
+        "tail([1, 2])[0]",
+        "range(1, 3)[2]",
+        "head([x in [1, 2] | x * 2])",
+        "head([x in [a, b] | x.id])",
+        "head([(a)-[k:knows]->(c:person) | c.id])",
+        "reduce(s = 0, x in [1, 2] | s + x)",
+        "size(labels(a))",
+        "length(p)",
+        "toInteger('1')",
+        "startNode(e).id",
+        "coalesce(a.birthday.month, 0)",
+        "case when a.id > 1 then a.birthday.month else 0 end",
+        "-a.birthday.month",
+        "([1] + [2])[0]",
+        "([1] + 2)[0]",
+        "nodes(p)[0].id",
+        "relationships(p)[0].since.year",
+        "properties(a).id",
+    ];
+    let others = [
+        ("labels(a)[0]", "Utf8"),
+        ("split('a b', ' ')[1]", "Utf8"),
+        ("keys(a)[0]", "Utf8"),
+        ("datetime('2020-02-03T00:00Z').timezone", "Utf8"),
+        ("reduce(s = 0, x in [1.5] | s + x)", "Float64"),
+        ("head([1, 2.5])", "Float64"),
+        ("reverse('ab')", "Utf8"),
+        ("a.birthday + duration({days: 3})", "Date32"),
+        ("e.since - duration('PT1H')", "Timestamp(µs)"),
+        ("localtime('10:00') + duration('PT1H')", "Time64(ns)"),
+        ("duration({days: 1}) * 2", "Interval(MonthDayNano)"),
+        ("duration.between(a.birthday, b.birthday)", "Interval(MonthDayNano)"),
+        ("head([1, 'a'])", "Utf8"),
+        ("time('10:00Z')", "Utf8"),
+    ];
+    let all = int.iter().map(|expr| (*expr, "Int64")).chain(others);
+    for (expression, expected) in all {
+        let table =
+            format!("graph_table (graph match p = (a:person)-[e:knows]->(b:person) columns ({expression} as x)) t");
+        let columns = engine.columns(&format!("select * from {table}"), &Parameters::new());
+        let columns = columns.unwrap_or_else(|error| panic!("{expression}: {error}"));
+        assert_eq!(columns.field(0).data_type().to_string(), expected, "{expression}");
+        // The rows have the type.
+        let count = rows(&engine, &format!("select count(x) from (select x from {table} limit 1) t"));
+        assert_eq!(count.unwrap_or_else(|error| panic!("{expression}: {error}")), ["1"], "{expression}");
+    }
+    let table = |x: &str| format!("graph_table (graph match (a:person) columns ({x} as x)) t");
+    let of_sql = "select max(extract(month from birthday)), min(extract(year from birthday)) from person";
+    let found = format!(
+        "select (select max(x) from {}), (select min(x) from {})",
+        table("a.birthday.month"),
+        table("a.birthday.year")
+    );
+    assert_eq!(rows(&engine, &found).unwrap(), rows(&engine, of_sql).unwrap());
+    // P9D is after P10D among texts.
+    let longest = format!("select max(x) = interval '10 days' from {}", table("duration({days: 9 + a.id % 2})"));
+    assert_eq!(rows(&engine, &longest).unwrap(), ["true"]);
 }

@@ -501,3 +501,94 @@ fn numbers_have_all_their_digits() {
         assert_eq!(texts(&rows(&question, &graph).unwrap()), [expected.as_str()], "row at a time: {query}");
     }
 }
+
+#[test]
+fn nan_is_in_no_order_with_a_number_and_greatest_where_values_are_sorted() {
+    let double = |text: &str| format!("\"{text}\"^^<http://www.w3.org/2001/XMLSchema#double>");
+    let float = |text: &str| format!("\"{text}\"^^<http://www.w3.org/2001/XMLSchema#float>");
+    let integer = |text: &str| format!("\"{text}\"^^<http://www.w3.org/2001/XMLSchema#integer>");
+    let values =
+        [double("NaN"), double("1.5"), double("INF"), double("-INF"), integer("2"), float("NaN"), "\"a\"".to_owned()];
+    let lines = values.iter().enumerate().map(|(at, value)| format!("<urn:n{at}> <urn:p> {value} .\n"));
+    let graph = index(&lines.collect::<String>(), Wanted::all());
+    let count = |condition: &str| format!("SELECT (COUNT(*) AS ?r) {{ ?s <urn:p> ?v FILTER({condition}) }}");
+    let number = "FILTER(isNumeric(?v))";
+    for (query, expected) in [
+        // Of six numbers two are NaN; a text has no order with a number.
+        (count("?v < 1"), integer("1")),
+        (count("!(?v < 1)"), integer("5")),
+        (count("?v >= 1"), integer("3")),
+        (count("!(?v >= 1)"), integer("3")),
+        (count("1 <= ?v"), integer("3")),
+        (count("?v > ?v"), integer("0")),
+        (count("!(?v > ?v)"), integer("7")),
+        (count("?v <= ?v"), integer("5")),
+        (count("!(?v <= ?v)"), integer("2")),
+        (count("IF(?v < 1, false, true)"), integer("5")),
+        (count("?v < 1 || ?v >= 1 || isNumeric(?v)"), integer("6")),
+        (count("?v = ?v"), integer("5")),
+        (count("?v != ?v"), integer("2")),
+        (count("COALESCE(?v < 1, true)"), integer("2")),
+        (format!("SELECT (MIN(?v) AS ?r) {{ ?s <urn:p> ?v {number} }}"), double("-INF")),
+        (format!("SELECT (?v AS ?r) {{ ?s <urn:p> ?v {number} }} ORDER BY ?v LIMIT 1"), double("-INF")),
+        (format!("SELECT (?v AS ?r) {{ ?s <urn:p> ?v {number} }} ORDER BY ?v OFFSET 3 LIMIT 1"), double("INF")),
+        (
+            format!("SELECT (isNumeric(MAX(?v)) AS ?r) {{ ?s <urn:p> ?v {number} FILTER(?v != ?v) }}"),
+            "\"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>".to_owned(),
+        ),
+        (
+            format!(
+                "SELECT (COUNT(*) AS ?r) {{ {{ SELECT (MAX(?v) AS ?m) {{ ?s <urn:p> ?v {number} }} }} FILTER(?m != ?m) }}"
+            ),
+            integer("1"),
+        ),
+    ] {
+        let expected = [format!("?r={expected} ")];
+        let question = parse(&query);
+        assert_eq!(texts(&ask(&question, &graph).unwrap()), expected, "{query}");
+        assert_eq!(texts(&rows(&question, &graph).unwrap()), expected, "row at a time: {query}");
+    }
+}
+
+#[test]
+fn values_of_all_kinds_are_sorted() {
+    let xsd = |text: &str, name: &str| format!("\"{text}\"^^<http://www.w3.org/2001/XMLSchema#{name}>");
+    let mut values = Vec::new();
+    for at in 10..30 {
+        values.extend([
+            format!("\"{at}\""),
+            format!("\"{}\"@en", at / 2),
+            xsd(&format!("{}.5", at - 20), "decimal"),
+            xsd(&format!("{}", at * 7 % 20), "integer"),
+            xsd(&format!("{}E0", at * 3 % 20), "double"),
+            xsd(["NaN", "INF", "16777217"][at % 3], ["float", "double"][at % 2]),
+            xsd(&format!("90071992547409{at}"), "integer"),
+            xsd(&format!("2024-01-{at}"), "date"),
+            xsd(&format!("2024-01-{at}T00:00:00"), "dateTime"),
+            xsd(&format!("2024-01-{at}T00:00:00+0{}:00", at % 10), "dateTime"),
+            xsd(&format!("P{at}D"), "dayTimeDuration"),
+            xsd(&format!("P{}M", at % 5), "yearMonthDuration"),
+            xsd(&format!("P{}M{at}D", at % 3), "duration"),
+            format!("<urn:v{at}>"),
+        ]);
+    }
+    let lines = values.iter().enumerate().map(|(at, value)| format!("<urn:n{at}> <urn:p> {value} .\n"));
+    let graph = index(&lines.collect::<String>(), Wanted::all());
+    let all = |query: &str| {
+        let Answered::Solutions(_, found) = ask(&parse(query), &graph).unwrap() else { panic!("{query}") };
+        found.into_iter().map(|row| format!("{:?}", row[0])).collect::<Vec<_>>()
+    };
+    let ascending = all("SELECT ?v { ?s <urn:p> ?v } ORDER BY ?v ?s");
+    assert_eq!(ascending.len(), values.len());
+    let ends = [ascending.first(), ascending.last()].map(|end| end.unwrap().clone());
+    let extremes = ["MIN", "MAX"].map(|end| all(&format!("SELECT ({end}(?v) AS ?r) {{ ?s <urn:p> ?v }}")).remove(0));
+    assert_eq!(extremes, ends);
+    // Also where triples hold the values.
+    let inside = "SELECT ?t { ?s <urn:p> ?v BIND(TRIPLE(<urn:a>, <urn:b>, ?v) AS ?t) } ORDER BY ?t ?s";
+    let of_triples = all(inside);
+    assert_eq!(of_triples.len(), values.len());
+    for (triple, end) in [of_triples.first(), of_triples.last()].into_iter().zip(&ends) {
+        let value = end.trim_start_matches("Some(").trim_end_matches(')');
+        assert!(triple.unwrap().contains(value), "{triple:?}");
+    }
+}

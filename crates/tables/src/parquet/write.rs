@@ -1,5 +1,6 @@
 //! Writes Parquet files with small pages, statistics and a page index. The bytes do not depend on the machine or the time.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -47,7 +48,9 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// [`isomorph_error::Kind::Unsupported`] for types that Parquet lacks, [`isomorph_error::Kind::Usage`] for options
     /// that do not match the schema.
     pub(crate) fn create(out: W, schema: &Schema, options: &WriteOptions) -> Result<Self> {
-        let fields = schema.fields().iter().map(|field| stored(field)).collect::<Result<Fields>>()?;
+        let metadata = |field: &Field| if options.field_metadata { field.metadata().clone() } else { HashMap::new() };
+        let fields = schema.fields().iter().map(|field| Ok(stored(field)?.with_metadata(metadata(field))));
+        let fields = fields.collect::<Result<Fields>>()?;
         let stored = Arc::new(Schema::new(fields));
         let properties = properties(&stored, options)?;
         let writer_options = ArrowWriterOptions::new()
@@ -114,10 +117,10 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// Whether to embed the Arrow schema: if Parquet alone cannot express the types, and the caller does not embed another.
+/// Whether to embed the Arrow schema: if Parquet alone cannot express the types or the metadata of columns, and the caller does not embed another.
 fn embeds(stored: &Schema, options: &WriteOptions) -> bool {
     let is_given = options.footer_metadata.iter().any(|(key, _)| key == ARROW_SCHEMA_META_KEY);
-    !is_given && needs_embedding(stored.fields())
+    !is_given && (needs_embedding(stored.fields()) || stored.fields().iter().any(|field| !field.metadata().is_empty()))
 }
 
 /// Converts an error of the library's writer. It is always an error of writing, because other reasons were excluded before.

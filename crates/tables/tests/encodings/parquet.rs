@@ -117,6 +117,20 @@ fn the_layout_is_plain_parquet() {
 }
 
 #[test]
+fn metadata_of_columns_is_in_the_embedded_schema_if_it_is_wanted() {
+    let field = Field::new("x", DataType::Int64, true).with_metadata([("k".to_owned(), "v".to_owned())].into());
+    let values: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![values]).unwrap();
+    for (field_metadata, expected) in [(true, Some("v")), (false, None)] {
+        let options = WriteOptions { field_metadata, ..WriteOptions::default() };
+        let bytes = write(&batch, PARQUET, &options);
+        let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap();
+        assert_eq!(reader.schema().field(0).metadata().get("k").map(String::as_str), expected);
+        assert_eq!(reader.metadata().file_metadata().key_value_metadata().is_some(), field_metadata);
+    }
+}
+
+#[test]
 fn pages_and_row_groups_have_the_rows_asked_for() {
     let batch = rising(30_000);
     let options = WriteOptions { row_group_rows: 10_000, page_rows: 2048, ..WriteOptions::default() };

@@ -194,8 +194,8 @@ def to_scipy(graph: Graph, relation: str | None, source: str | None, target: str
 
     def keys(type: str | None) -> list[Any]:
         nodes = graph.nodes(type)
-        role = "key" if any(column.role == "key" for column in nodes.schema.values()) else "row"
-        found: list[Any] = nodes.select(f"@{role}").to_arrow().column(0).to_pylist()
+        of_role = {column.role: name for name, column in nodes.schema.items()}
+        found: list[Any] = nodes.select(of_role.get("key") or of_role["row"]).to_arrow().column(0).to_pylist()
         return found
 
     rows = keys(info.source)

@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _html, _isomorph, _networks
-from ._options import opening, path_text, usage, whole, writing
-from ._parameters import Key, as_json, bound, key_text
+from ._options import flag, number, opening, passed, path_text, usage, whole, writing
+from ._parameters import Key, as_json, bound, key_text, keys_of
 from ._progress import Progress, shown
 from ._results import Certificate, Diff, Digests, Findings
 from ._results import findings as findings_of
@@ -65,7 +65,8 @@ class Graph:
     def __init__(self, path: str | os.PathLike[str], **options: Any) -> None:
         self._options = opening(**options)
         self._part: dict[str, Any] | None = None
-        self._graph = _isomorph.Graph(path_text(path), self._options)
+        with passed():
+            self._graph = _isomorph.Graph(path_text(path), self._options)
         self._listed: dict[bool, list[TableInfo]] = {}
 
     # What it is.
@@ -116,7 +117,8 @@ class Graph:
 
     def table(self, name: str, *, stored: bool = False) -> Table:
         """A table by its name."""
-        return Table(self._graph.table(name, stored), name, _Named(self, name, stored))
+        with passed():
+            return Table(self._graph.table(name, stored), name, _Named(self, name, stored))
 
     def nodes(self, type: str | None = None, *, stored: bool = False) -> Table:
         """The nodes of a type, which can be omitted if there is only one."""
@@ -191,9 +193,10 @@ class Graph:
             "columns": None if columns is None else list(columns),
             "limit": whole("limit", limit),
         }
-        return Table(self._graph.neighbors(asked), "neighbors")
+        with passed():
+            return Table(self._graph.neighbors(asked), "neighbors")
 
-    def sql(self, query: str, **parameters: object) -> Table:
+    def sql(self, query: str, /, **parameters: object) -> Table:
         """The answer to an SQL query over the tables of this graph, evaluated when it is read: ``g.sql("select … where id = $id", id=7)``.
 
         Node types are tables of this name, edge types ``source_relation_target`` or the relation, with ``_source`` and ``_target``. It
@@ -202,9 +205,10 @@ class Graph:
         :param parameters: values for ``$name`` in the query: numbers, texts, booleans, dates and times. They are bound, never part of the text
         """
         values = [(name, bound(name, value)) for name, value in parameters.items()]
-        return Table(self._graph.sql(query, values), "sql", _Asked(Graph.sql, self, query, parameters))
+        with passed():
+            return Table(self._graph.sql(query, values), "sql", _Asked(Graph.sql, self, query, parameters))
 
-    def cypher(self, query: str, *, timeout: float | None = None, **parameters: object) -> Table:
+    def cypher(self, query: str, /, *, timeout: float | None = None, **parameters: object) -> Table:
         """The answer to an openCypher query: ``g.cypher("MATCH (a:person {id: $id})-[:knows]->(b) RETURN b.id, count(*) AS n", id=7)``.
 
         A column of values of one type has that type. Nodes, relationships, paths, lists, maps, and values of several types are JSON. The query is
@@ -214,8 +218,9 @@ class Graph:
         :param timeout: seconds after which the query is stopped, with a :class:`CancelledError`
         :param parameters: values for ``$name`` in the query (others are ignored): numbers, texts, booleans, None, lists and dicts of these. They are bound, never part of the text
         """
-        values = [(name, as_json(name, value)) for name, value in parameters.items()]
-        answer, notes = self._graph.cypher({"query": query, "parameters": values, "timeout": timeout})
+        with passed():
+            values = [(name, as_json(name, value)) for name, value in parameters.items()]
+            answer, notes = self._graph.cypher({"query": query, "parameters": values, "timeout": number("timeout", timeout)})
         for note in notes:
             warnings.warn(note, UserWarning, stacklevel=2)
         return Table(answer, "cypher", _Asked(Graph.cypher, self, query, {"timeout": timeout, **parameters}))
@@ -223,6 +228,7 @@ class Graph:
     def sparql(
         self,
         query: str,
+        /,
         *,
         prefixes: dict[str, str] | None = None,
         base: str | None = None,
@@ -250,10 +256,11 @@ class Graph:
             "parameters": [(name, written(name, value)) for name, value in parameters.items()],
             "prefixes": list({**dict(self._options["namespaces"]), **(prefixes or {})}.items()),
             "base": base if base is not None else self._options["base"],
-            "as_terms": terms,
-            "timeout": timeout,
+            "as_terms": flag("terms", terms),
+            "timeout": number("timeout", timeout),
         }
-        answer = self._graph.sparql(asked)
+        with passed():
+            answer = self._graph.sparql(asked)
         if isinstance(answer, bool):
             return answer
         return Table(answer, "sparql", _Asked(Graph.sparql, self, query, {**options, **parameters}))
@@ -281,8 +288,7 @@ class Graph:
         :param type: the type of the nodes, if several types have such keys
         :param time: only edges that exist at this time
         """
-        nodes = [keys] if isinstance(keys, (int, str)) else list(keys)
-        return self._draw("neighbors", nodes, count, strategy, relation, type, time, seed)
+        return self._draw("neighbors", keys_of(keys), count, strategy, relation, type, time, seed)
 
     def sample_nodes(
         self, count: int = 10, *, strategy: str = "uniform", type: str | Sequence[str] | None = None, seed: int = 0
@@ -309,8 +315,7 @@ class Graph:
         seed: int = 0,
     ) -> Table:
         """Random walks from nodes, as node2vec draws them: ``p`` makes returning, ``q`` moving away less likely."""
-        nodes = [keys] if isinstance(keys, (int, str)) else list(keys)
-        return self._draw("walks", nodes, None, "weighted", relation, type, time, seed, length, p, q)
+        return self._draw("walks", keys_of(keys), None, "weighted", relation, type, time, seed, length, p, q)
 
     def _draw(
         self,
@@ -335,11 +340,12 @@ class Graph:
             "node_type": node_type,
             "time": None if time is None else str(time),
             "length": whole("length", length, bits=16),
-            "back": p,
-            "away": q,
+            "back": number("p", p),
+            "away": number("q", q),
             "seed": whole("seed", seed, least=-(2**63)),
         }
-        return Table(self._graph.draw(asked), what)
+        with passed():
+            return Table(self._graph.draw(asked), what)
 
     # Whole graphs.
 
@@ -375,13 +381,13 @@ class Graph:
             "limit": whole("limit", limit),
             "sample": whole("sample", sample),
             "seed": whole("seed", seed, bits=64),
-            "keep_dangling": keep_dangling,
+            "keep_dangling": flag("keep_dangling", keep_dangling),
         }
         return _restored(self._place(), self._pinned(), part)
 
     def convert(self, path: str | os.PathLike[str], to: str | None = None, *, progress: Progress = None, **options: Any) -> Certificate:
         """Converts it, and verifies the output. See :func:`isomorph.convert`."""
-        with shown(progress) as tell:
+        with shown(progress) as tell, passed():
             return Certificate._of(self._graph.convert(path_text(path), writing(to=to, **options), tell))
 
     def digest(self, *, progress: Progress = None) -> Digests:
@@ -416,7 +422,7 @@ class Graph:
 
         Among edges with a direction, one without becomes two, one each way, so that whatever follows edges finds it from both ends. Both have
         the attribute ``directed=False``, and the second also ``reverse=True``: leave it out to count edges. :func:`isomorph.from_networkx` makes
-        one edge of the two."""
+        one edge of the two. In a ``MultiGraph``, which exchanges ends, edges between nodes of two types have the attribute ``source_type``."""
         return _networks.to_networkx(self, node_columns, edge_columns)
 
     def to_igraph(self, *, node_columns: Sequence[str] | None = None, edge_columns: Sequence[str] | None = None) -> igraph.Graph:
@@ -519,7 +525,8 @@ def _restored(place: str, options: dict[str, Any], part: dict[str, Any] | None) 
     graph = Graph.__new__(Graph)
     graph._options = options
     graph._part = part
-    graph._graph = _isomorph.Graph(place, options, part)
+    with passed():
+        graph._graph = _isomorph.Graph(place, options, part)
     graph._listed = {}
     return graph
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _isomorph
 from ._graph import Graph
-from ._options import path_text, size, usage, whole
+from ._options import passed, path_text, size, usage, whole
 from ._progress import Progress, shown
 from ._results import Commit, Snapshot
 from ._terms import Literal, Object, object_of
@@ -36,11 +36,11 @@ class Transaction:
 
     def insert(self, subject: str, predicate: str, object: Object, graph: str | None = None) -> None:
         """Inserts a statement. A subject or an object that is text is an IRI, or a blank node such as ``_:a``; other values are literals."""
-        self._transaction.edit([_statement((subject, predicate, object, graph))], True)
+        self._edit([_statement((subject, predicate, object, graph))], True)
 
     def delete(self, subject: str, predicate: str, object: Object, graph: str | None = None) -> None:
         """Deletes a statement, if it exists."""
-        self._transaction.edit([_statement((subject, predicate, object, graph))], False)
+        self._edit([_statement((subject, predicate, object, graph))], False)
 
     def insert_many(self, statements: Iterable[tuple[Any, ...]]) -> int:
         """Inserts statements: tuples of subject, predicate, object, and possibly a graph. Returns their number."""
@@ -55,9 +55,13 @@ class Transaction:
         for statement in statements:
             some.append(_statement(tuple(statement)))
             if len(some) == 1024:
-                done += self._transaction.edit(some, insert)
+                done += self._edit(some, insert)
                 some = []
-        return done + self._transaction.edit(some, insert)
+        return done + self._edit(some, insert)
+
+    def _edit(self, statements: list[tuple[Any, ...]], insert: bool) -> int:
+        with passed():
+            return self._transaction.edit(statements, insert)
 
     def insert_text(self, text: str, syntax: str = "nq", *, base: str | None = None) -> int:
         """Inserts the statements of a text: ``nt``, ``nq``, ``ttl``, ``trig``, ``rdf`` or ``jsonld``. Returns their number."""

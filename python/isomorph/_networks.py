@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._imports import needed
-from ._options import usage
+from ._options import unsupported, usage
 
 if TYPE_CHECKING:
     import igraph
@@ -37,10 +37,19 @@ def _columns(table: Table, roles: Sequence[str], wanted: Sequence[str] | None) -
     ]
     named = [present[role] for role in roles if role in present]
     arrow = table.select(*named, *properties).to_arrow()
-    values = {name: arrow.column(at).to_pylist() for at, name in enumerate(arrow.column_names)}
+    values = {name: _values(arrow.column(at), name, table.name) for at, name in enumerate(arrow.column_names)}
     rows = arrow.num_rows
     own = [values[present[role]] if role in present else [None] * rows for role in roles]
     return own, properties, [values[name] for name in properties]
+
+
+def _values(column: Any, name: str, table: str) -> list[Any]:
+    """The values of a column as Python's own."""
+    try:
+        found: list[Any] = column.to_pylist()
+        return found
+    except (OverflowError, ValueError) as error:
+        raise unsupported(f"{table}: a value of {name} is none of Python: {error}", "node_columns= or edge_columns= without it") from error
 
 
 def _nodes(graph: Graph, wanted: Sequence[str] | None) -> list[tuple[str, list[Any], list[dict[str, Any]]]]:
@@ -112,6 +121,15 @@ def _unmarked(row: dict[str, Any], what: str, is_directed: bool) -> None:
         _free(["directed"], ("directed",), what)
 
 
+def _oriented(ends: tuple[str, str], row: dict[str, Any], what: str) -> dict[str, Any]:
+    """The attributes of an edge of a graph without directions. Its library may exchange the ends, so the attribute ``source_type`` says which one is
+    the source where they have different types."""
+    if ends[0] == ends[1]:
+        return row
+    _free(list(row), ("source_type",), what)
+    return {**row, "source_type": ends[0]}
+
+
 def to_networkx(graph: Graph, node_columns: Sequence[str] | None, edge_columns: Sequence[str] | None) -> networkx.MultiDiGraph[Any]:
     """See :meth:`isomorph.Graph.to_networkx`."""
     nx = needed("networkx", purpose="to_networkx()")
@@ -133,7 +151,8 @@ def to_networkx(graph: Graph, node_columns: Sequence[str] | None, edge_columns: 
             ends = name(source_type, source), name(target_type, target)
             if is_directed or not made.is_directed():
                 _unmarked(row, f"edges {relation}", made.is_directed())
-                made.add_edges_from([(*ends, row)])
+                own = row if made.is_directed() else _oriented((source_type, target_type), row, f"edges {relation}")
+                made.add_edges_from([(*ends, own)])
                 continue
             forth, back = _mark(row, f"edges {relation}")
             made.add_edges_from([(*ends, forth)])
@@ -162,7 +181,7 @@ def to_igraph(graph: Graph, node_columns: Sequence[str] | None, edge_columns: Se
         for source, target, own_direction, row in zip(sources, targets, directed, rows):
             one, other = at[source_type, source], at[target_type, target]
             _unmarked(row, f"edges {relation}", is_directed)
-            ways = [((one, other), row)]
+            ways = [((one, other), row if is_directed else _oriented((source_type, target_type), row, f"edges {relation}"))]
             if is_directed and not own_direction:
                 forth, back = _mark(row, f"edges {relation}")
                 ways = [((one, other), forth), ((other, one), back)][: 1 if one == other else 2]
@@ -194,8 +213,8 @@ def to_scipy(graph: Graph, relation: str | None, source: str | None, target: str
 
     def keys(type: str | None) -> list[Any]:
         nodes = graph.nodes(type)
-        role = "key" if any(column.role == "key" for column in nodes.schema.values()) else "row"
-        found: list[Any] = nodes.select(f"@{role}").to_arrow().column(0).to_pylist()
+        of_role = {column.role: name for name, column in nodes.schema.items()}
+        found: list[Any] = nodes.select(of_role.get("key") or of_role["row"]).to_arrow().column(0).to_pylist()
         return found
 
     rows = keys(info.source)
@@ -256,22 +275,31 @@ def _array(values: list[Any], name: str, what: str) -> Any:
     """The values of an attribute as a column."""
     pa = needed("pyarrow", purpose="writing a graph of another library")
     try:
-        return pa.array(values)
+        return pa.array(values, _unsigned(values, pa))
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         refused = usage(f"{what}: the values of {name} do not fit into one column: {error}", "values of one type")
         refused.why = str(error)
         raise refused from error
 
 
-def _frame(rows: list[dict[str, Any]], what: str, directed: list[bool] | None = None) -> Any:
-    """A table of rows that may lack columns; with a column of directions if these differ by row."""
+def _unsigned(values: list[Any], pa: Any) -> Any:
+    """The type of integers of which some need the 64th bit for their value; ``None`` for other values, whose type is found by looking at them."""
+    own = [value for value in values if value is not None]
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in own) and any(value >= 2**63 for value in own):
+        if min(own) < 0 or max(own) >= 2**64:
+            raise OverflowError(f"the integers from {min(own)} to {max(own)} fit into neither int64 nor uint64")
+        return pa.uint64()
+    return None
+
+
+def _frame(rows: list[dict[str, Any]], what: str) -> Any:
+    """A table of rows that may lack columns."""
     pa = needed("pyarrow", purpose="writing a graph of another library")
     names = list(dict.fromkeys(name for row in rows for name in row))
-    table = pa.table({name: _array([row.get(name) for row in rows], name, what) for name in names})
-    if directed is None:
-        return table
-    field = pa.field("directed", pa.bool_(), nullable=False, metadata={"isomorph.role": "directed"})
-    return table.append_column(field, pa.array(directed))
+    for name in names:
+        if not isinstance(name, str):
+            raise usage(f"{what}: an attribute is called {name!r}, which is no text", "rename it")
+    return pa.table({name: _array([row.get(name) for row in rows], name, what) for name in names})
 
 
 class _Edges:
@@ -286,6 +314,12 @@ class _Edges:
         """Adds one; two that :func:`to_networkx` made of one are one again."""
         kind = relation if own.get("relation") is None else str(own["relation"])
         own = {name: value for name, value in own.items() if name != "relation"}
+        if not self.is_directed and source[0] != target[0] and own.get("source_type", "") in (None, source[0], target[0]):
+            # What to_networkx and to_igraph add; igraph has every attribute for every edge.
+            if own.pop("source_type") == target[0]:
+                source, target = target, source
+        elif not self.is_directed and own.get("source_type", "") is None:
+            del own["source_type"]
         _free(list(own), ("source", "target"), "edges", "rename it")
         is_directed = self.is_directed
         if is_directed and own.get("directed") is False:
@@ -323,16 +357,21 @@ class _Edges:
         message = f"edges {name[1]}: an edge without a direction between {row['source']!r} and {row['target']!r} is not the same both ways"
         return usage(message, "change or remove both edges, or set directed=True on the one that is left and remove its reverse")
 
-    def tables(self) -> tuple[dict[EdgeName, Any], dict[EdgeName, bool]]:
-        """The tables, and whether their edges have a direction."""
+    def tables(self) -> tuple[dict[EdgeName, Any], dict[EdgeName, bool | str]]:
+        """The tables, and whether their edges have a direction; the column that says it, if it differs by edge."""
         self._check()
         tables: dict[EdgeName, Any] = {}
-        directed: dict[EdgeName, bool] = {}
+        directed: dict[EdgeName, bool | str] = {}
         for name, rows in self.rows.items():
             own = [is_directed for _, is_directed in rows]
-            differ = len(set(own)) > 1
-            tables[name] = _frame([row for row, _ in rows], f"edges {name[1]}", own if differ else None)
+            tables[name] = _frame([row for row, _ in rows], f"edges {name[1]}")
             directed[name] = all(own)
+            if len(set(own)) > 1:
+                column = "directed"
+                while column in tables[name].column_names:
+                    column = f"_{column}"
+                tables[name] = tables[name].append_column(column, [own])
+                directed[name] = column
         return tables, directed
 
 
@@ -348,6 +387,7 @@ def from_networkx(graph: networkx.Graph[Any], path: str | os.PathLike[str], to: 
     """Writes a graph of networkx. Nodes become nodes of one type, ``node``, or the text that is the attribute ``type`` of all of them, with the
     key ``id``; if they are pairs of type and key, as :meth:`isomorph.Graph.to_networkx` makes them, nodes of these types. Lists of text
     in the attribute ``labels`` are labels. The attribute ``relation`` of an edge is its relation. Two edges that ``to_networkx`` made of one without a direction (``directed``, ``reverse``) become one.
+    Where no edge has a direction, ``source_type`` says which of two nodes of different types is the source.
 
     Attributes of the graph and keys of parallel edges that somebody chose are not written, and warned of."""
     pairs = bool(graph) and all(isinstance(node, tuple) and len(node) == 2 and isinstance(node[0], str) for node in graph)
@@ -368,6 +408,7 @@ def from_networkx(graph: networkx.Graph[Any], path: str | os.PathLike[str], to: 
     nodes: dict[str, list[dict[str, Any]]] = {}
     for node, attributes in graph.nodes(data=True):
         type, key = split(node)
+        _no_boolean(key)
         own = {name: value for name, value in attributes.items() if not (name == "type" and value == type)}
         if "id" in own and own["id"] != key:
             raise usage(f"the node {key!r} has an attribute id, which would be mixed up with its key", "rename the attribute")
@@ -378,14 +419,21 @@ def from_networkx(graph: networkx.Graph[Any], path: str | os.PathLike[str], to: 
     return _write(path, nodes, edges, to, options)
 
 
-def _write(path: str | os.PathLike[str], nodes: dict[str, list[dict[str, Any]]], edges: _Edges, to: str | None, options: dict[str, Any]) -> Certificate:
+def _no_boolean(key: Any) -> None:
+    if isinstance(key, bool):
+        raise usage(f"the node {key} is a boolean, but keys are integers or texts", "1, or 'True'")
+
+
+def _write(
+    path: str | os.PathLike[str], nodes: dict[str, list[dict[str, Any]]], edges: _Edges, to: str | None, options: dict[str, Any], key: str = "id"
+) -> Certificate:
     from ._write import write
 
     frames = {type: _frame(rows, f"nodes of type {type}") for type, rows in nodes.items()}
     tables, directed = edges.tables()
     labels = {type: "labels" for type, rows in nodes.items() if _are_labels([row.get("labels") for row in rows])}
     return write(
-        path, nodes=frames, edges=tables, to=to, key="id", labels=labels, source="source", target="target", directed=directed, **options
+        path, nodes=frames, edges=tables, to=to, key=key, labels=labels, source="source", target="target", directed=directed, **options
     )
 
 
@@ -396,12 +444,18 @@ def _are_labels(values: list[Any]) -> bool:
 
 
 def from_igraph(graph: igraph.Graph, path: str | os.PathLike[str], to: str | None = None, *, relation: str = "edge", **options: Any) -> Certificate:
-    """Writes a graph of igraph. The key of a vertex is its attribute ``key`` or ``name``, or its index; its type is the text of its
-    attribute ``type``, ``node`` if it has none. The attribute ``relation`` of an edge is its relation. Two edges that
+    """Writes a graph of igraph. The key of a vertex is its attribute ``key``, ``name``, or ``id`` if all values of it differ, or its index; its type is
+    the text of its attribute ``type``, ``node`` if it has none. An ``id`` that is not the key, such as those that igraph adds to graphs that it
+    reads from GraphML and GML, is a property. The attribute ``relation`` of an edge is its relation. Two edges that
     :meth:`isomorph.Graph.to_igraph` made of one without a direction become one. Attributes of the graph are not written, and warned of."""
     if graph.attributes():
         _lost(f"attributes of the graph ({_some(graph.attributes())})")
-    key = next((name for name in ("key", "name") if name in graph.vs.attributes()), None)
+    names = graph.vs.attributes()
+    key = next((name for name in ("key", "name") if name in names), None)
+    if key is None and "id" in names and _are_keys(graph.vs["id"]):
+        key = "id"
+    # The column of keys is called as no attribute is.
+    called = next(name for name in ("id", "key", *(f"key_{at}" for at in range(2, len(names) + 4))) if name == key or name not in names)
     ends: list[tuple[str, Any]] = []
     nodes: dict[str, list[dict[str, Any]]] = {}
     for vertex in graph.vs:
@@ -409,13 +463,19 @@ def from_igraph(graph: igraph.Graph, path: str | os.PathLike[str], to: str | Non
         kind = own.pop("type", None)
         type = "node" if kind is None else str(kind)
         own_key = vertex.index if key is None else own.pop(key)
-        _free(list(own), ("id",), "vertices")
+        _no_boolean(own_key)
         ends.append((type, own_key))
-        nodes.setdefault(type, []).append({**own, "id": own_key})
+        nodes.setdefault(type, []).append({**own, called: own_key})
     edges = _Edges(graph.is_directed())
     for edge in graph.es:
         edges.add(ends[edge.source], ends[edge.target], relation, edge.attributes())
-    return _write(path, nodes, edges, to, options)
+    return _write(path, nodes, edges, to, options, called)
+
+
+def _are_keys(values: list[Any]) -> bool:
+    """Whether values are texts, or integers, that all differ."""
+    is_int = all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+    return (is_int or all(isinstance(value, str) for value in values)) and len(set(values)) == len(values)
 
 
 def from_scipy(matrix: Any, path: str | os.PathLike[str], to: str | None = None, *, relation: str = "edge", weight: str = "weight", **options: Any) -> Certificate:

@@ -4,20 +4,73 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
-from ._errors import UsageError
+from ._errors import Error, UnsupportedError, UsageError
 
-__all__ = ["opening", "path_text", "size", "usage", "whole", "writing"]
+__all__ = ["flag", "number", "opening", "passed", "path_text", "size", "unsupported", "usage", "whole", "writing"]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 def usage(message: str, *hints: str) -> UsageError:
     """A usage error with all its members."""
-    error = UsageError("\n".join([message, *(f"  try {hint}" for hint in hints)]))
-    error.kind, error.message, error.hints = "usage", message, hints
+    return _made(UsageError, "usage", message, hints)
+
+
+def unsupported(message: str, *hints: str) -> UnsupportedError:
+    """An error of something that is valid and cannot be done, with all its members."""
+    return _made(UnsupportedError, "unsupported", message, hints)
+
+
+_E = TypeVar("_E", bound=Error)
+
+
+def _made(kind: type[_E], word: str, message: str, hints: tuple[str, ...]) -> _E:
+    error = kind("\n".join([message, *(f"  try {hint}" for hint in hints)]))
+    error.kind, error.message, error.hints = word, message, hints
     return error
+
+
+@contextmanager
+def passed() -> Iterator[None]:
+    """Arguments that the compiled module cannot take are usage errors."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise _no_text(error) from error
+    except TypeError as error:
+        found = re.search(r"failed to extract field \w+\.(\w+)", str(error))
+        if not found or error.__cause__ is None:
+            raise
+        cause = error.__cause__
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        if isinstance(cause, UnicodeEncodeError):
+            raise _no_text(cause) from error
+        raise usage(f"{found[1]}: {cause}") from error
+
+
+def _no_text(error: UnicodeEncodeError) -> UsageError:
+    return usage(f"a text has half of a surrogate pair, which is no character: {error.object[:50]!r}")
+
+
+def flag(name: str, value: Any) -> bool:
+    """An argument that is true or false."""
+    if isinstance(value, bool):
+        return value
+    raise usage(f"{name} must be True or False, found {type(value).__name__}")
+
+
+def number(name: str, value: Any) -> float | None:
+    """A number that an argument needs, or ``None``, which stands for its default."""
+    if value is None:
+        return None
+    if isinstance(value, (bool, str)) or not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+        raise usage(f"{name} must be a number, found {type(value).__name__}")
+    return float(value)
 
 
 def whole(name: str, value: Any, *, least: int = 0, bits: int = 63) -> Any:
@@ -79,15 +132,15 @@ def opening(
         "format": format,
         "at": None if at is None else str(at),
         "sidecar": sidecar,
-        "lenient": lenient,
-        "strict": strict,
+        "lenient": flag("lenient", lenient),
+        "strict": flag("strict", strict),
         "memory": size(memory),
         "threads": whole("threads", threads, bits=32),
         "temp_dir": None if temp_dir is None else path_text(temp_dir),
         "base": base,
         "syntax": syntax,
-        "naive": naive,
-        "allow_outside": allow_outside,
+        "naive": flag("naive", naive),
+        "allow_outside": flag("allow_outside", allow_outside),
         "namespaces": list((namespaces or {}).items()),
     }
 
@@ -106,11 +159,11 @@ def writing(
     """All options of writing."""
     return {
         "to": to,
-        "lossy": lossy,
-        "verify": verify,
-        "replace": replace,
+        "lossy": flag("lossy", lossy),
+        "verify": flag("verify", verify),
+        "replace": flag("replace", replace),
         "base": base,
         "hyperedges": hyperedges,
         "rdf_mode": rdf_mode,
-        "labels_from_type": labels_from_type,
+        "labels_from_type": flag("labels_from_type", labels_from_type),
     }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _html, _isomorph
 from ._imports import needed
-from ._options import usage, whole
+from ._options import passed, unsupported, usage, whole
 
 if TYPE_CHECKING:
     import duckdb
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Column", "Schema", "Table"]
+
+
+DIRECTION = "isomorph.direction"
+"""The metadata of a table of edges that says ``undirected`` of all of them."""
 
 
 class Column(NamedTuple):
@@ -108,16 +113,21 @@ class Table:
         if len(chosen) < len(columns):
             missing = next(name for name in columns if name not in names and name not in roles)
             # The compiled module says what is near.
-            self._table.select([missing])
+            with passed():
+                self._table.select([missing])
             raise usage(f"{missing} was not selected", f"the columns are {', '.join(sorted(names))}")
-        return self._shaped(self._table.select(list(columns)), "select", *columns)
+        with passed():
+            return self._shaped(self._table.select(list(columns)), "select", *columns)
 
     def filter(self, condition: str) -> Table:
         """The rows for which a condition is true: ``t.filter('age > 30 and name like "A%"')``.
 
         Conditions are those of ``isomorph convert --where``, see ``docs/selection.md``. They may look at columns that are not selected.
         """
-        return self._shaped(self._table.filter(condition), "filter", condition)
+        if not isinstance(condition, str):
+            raise usage(f"a condition is text, found {type(condition).__name__}")
+        with passed():
+            return self._shaped(self._table.filter(condition), "filter", condition)
 
     def limit(self, rows: int) -> Table:
         """The first rows, in the order of the table."""
@@ -158,12 +168,18 @@ class Table:
         """As a dataframe of pandas. Options are those of ``pyarrow.Table.to_pandas``."""
         needed("pandas", purpose="to_pandas()")
         needed("pyarrow", purpose="to_pandas()")
-        frame: pd.DataFrame = self.to_arrow().to_pandas(**options)
+        table = self.to_arrow()
+        with _converting("to_pandas()"):
+            frame: pd.DataFrame = table.to_pandas(**options)
+        direction = (table.schema.metadata or {}).get(DIRECTION.encode())
+        if direction is not None:
+            frame.attrs[DIRECTION] = direction.decode()
         return frame
 
     def to_polars(self) -> pl.DataFrame:
         """As a dataframe of polars."""
         library = needed("polars", purpose="to_polars()")
+        self._without_wide_decimals("to_polars()")
         frame: pl.DataFrame = library.DataFrame(self._table.collect())
         return frame
 
@@ -171,6 +187,7 @@ class Table:
         """As a relation of duckdb, in a connection or the default one."""
         library = needed("duckdb", purpose="to_duckdb()")
         arrow = needed("pyarrow", purpose="to_duckdb()")
+        self._without_wide_decimals("to_duckdb()")
         table = self.to_arrow()
         # DuckDB has no half floats.
         halves = {at for at, field in enumerate(table.schema) if arrow.types.is_float16(field.type)}
@@ -183,7 +200,14 @@ class Table:
         """As an array of numpy for each column. Numbers without nulls are not copied, except to join batches."""
         needed("numpy", purpose="to_numpy()")
         table = self.to_arrow().combine_chunks()
-        return {name: column.to_numpy() for name, column in zip(table.column_names, table.columns)}
+        with _converting("to_numpy()"):
+            return {name: column.to_numpy() for name, column in zip(table.column_names, table.columns)}
+
+    def _without_wide_decimals(self, purpose: str) -> None:
+        """Fails if a column has decimals of 256 bits, which some libraries take for something else or end the process for."""
+        for column in self.schema.values():
+            if "decimal256" in column.type:
+                raise unsupported(f"{purpose}: the column {column.name} has the type {column.type}", "select(…)    leave the column out", "to_arrow()")
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._again is None:
@@ -201,6 +225,17 @@ class Table:
         counted = "" if rows is None else f" · {rows:,} rows"
         shown = [(one.name, one.type, one.role, one.kind) for one in self.schema.values()]
         return _html.table(f"{self._name}{counted}", ["column", "type", "role", "kind"], shown)
+
+
+@contextmanager
+def _converting(purpose: str) -> Iterator[None]:
+    """Values that another library cannot hold are errors of isomorph."""
+    try:
+        yield
+    except (NotImplementedError, OverflowError, ValueError) as error:
+        refused = unsupported(f"{purpose}: {error}", "select(…)    leave the column out", "to_arrow()")
+        refused.why = str(error)
+        raise refused from error
 
 
 class _Shaped:

@@ -7,6 +7,7 @@ import decimal
 from typing import Any, NamedTuple
 
 from ._options import usage
+from ._parameters import plain
 
 __all__ = ["Literal", "Object"]
 
@@ -33,17 +34,19 @@ def object_of(value: Any) -> Any:
                 raise usage("a literal has a datatype or a language, not both")
             return (value.value, "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString", value.language)
         return (value.value, value.datatype or f"{_XSD}string", None)
+    given, value = value, plain("an object", value)
     if isinstance(value, str):
+        value = str.__str__(value)
         if ":" not in value and not value.startswith("<<("):
             raise usage(f"{value!r} is not an IRI", f"isomorph.Literal({value!r})    a text")
         return value
     if isinstance(value, bool):
         return ("true" if value else "false", f"{_XSD}boolean", None)
     if isinstance(value, int):
-        return (str(value), f"{_XSD}integer", None)
+        return (int.__repr__(value), f"{_XSD}integer", None)
     if isinstance(value, float):
         special = {float("inf"): "INF", float("-inf"): "-INF"}
-        return ("NaN" if value != value else special.get(value, repr(value)), f"{_XSD}double", None)
+        return ("NaN" if value != value else special.get(value, float.__repr__(value)), f"{_XSD}double", None)
     if isinstance(value, decimal.Decimal):
         if not value.is_finite():
             raise usage(f"{value} is not a decimal of RDF")
@@ -52,7 +55,7 @@ def object_of(value: Any) -> Any:
         return (value.isoformat(), f"{_XSD}dateTime", None)
     if isinstance(value, datetime.date):
         return (value.isoformat(), f"{_XSD}date", None)
-    raise usage(f"an object is an IRI, a Literal, a number, a bool or a date; found {type(value).__name__}")
+    raise usage(f"an object is an IRI, a Literal, a number, a bool or a date; found {type(given).__name__}")
 
 
 def written(name: str, value: Any) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from . import _isomorph
 from ._errors import Error
-from ._options import opening, path_text, usage, writing
+from ._options import opening, passed, path_text, usage, writing
 from ._progress import Progress, shown
 from ._results import Certificate
+from ._table import DIRECTION
 
 __all__ = ["write"]
 
@@ -31,7 +33,7 @@ def write(
     labels: str | Mapping[str, str] | None = None,
     source: str | None = None,
     target: str | None = None,
-    directed: bool | Mapping[EdgeName, bool] = True,
+    directed: bool | str | Mapping[EdgeName, bool | str] | None = None,
     lossy: bool = False,
     verify: bool = True,
     replace: bool = False,
@@ -52,7 +54,8 @@ def write(
     :param labels: the column of labels, lists of text, for all types or by type
     :param source: the column of the keys of sources; ``source``, ``src`` or ``from`` by default
     :param target: the column of the keys of targets; ``target``, ``dst`` or ``to`` by default
-    :param directed: whether edges have a direction, for all or by relation, named as in ``edges``
+    :param directed: whether edges have a direction, or the column of booleans that says it of each edge; for all or by relation, named as in ``edges``.
+        By default tables of isomorph say it themselves, and other edges have one
     :raises isomorph.Error: if a column is missing, a key is null or occurs twice, an edge has an end that is no node, or an option names a type
         that is not there
     """
@@ -62,8 +65,8 @@ def write(
     _known("key", key, types, "node type")
     _known("labels", labels, types, "node type")
     _known("directed", directed, relations, "relation")
-    if not isinstance(directed, (bool, Mapping)):
-        raise usage(f"directed must be a bool or a dict of bools, found {_called(directed)}")
+    if not (directed is None or isinstance(directed, (bool, str, Mapping))):
+        raise usage(f"directed must be a bool, the name of a column, or a dict of these, found {_called(directed)}")
     for type, table in _by_name(nodes, "nodes", "node"):
         if not isinstance(type, str):
             raise usage(f"a node type is text, found {type!r}")
@@ -75,9 +78,11 @@ def write(
         parts = (None, relation, None) if isinstance(relation, str) else relation
         if not (isinstance(parts, tuple) and len(parts) == 3 and all(part is None or isinstance(part, str) for part in parts)):
             raise usage(f"edges are named by a relation, or by (source type, relation, target type); found {relation!r}")
-        is_directed = directed if isinstance(directed, bool) else directed.get(relation, True)
-        if not isinstance(is_directed, bool):
-            raise usage(f"directed of {relation!r} must be a bool, found {_called(is_directed)}")
+        is_directed = directed.get(relation) if isinstance(directed, Mapping) else directed
+        if not (is_directed is None or isinstance(is_directed, (bool, str))):
+            raise usage(f"directed of {relation!r} must be a bool or the name of a column, found {_called(is_directed)}")
+        if is_directed is None and _is_of_pandas(table) and table.attrs.get(DIRECTION) == "undirected":
+            is_directed = False
         given_edges.append(
             {
                 "source_type": parts[0],
@@ -91,11 +96,11 @@ def write(
         )
     limits = opening(memory=memory, threads=threads, temp_dir=temp_dir)
     how = writing(to=to, lossy=lossy, verify=verify, replace=replace, base=base)
-    with shown(progress) as tell:
+    with shown(progress) as tell, passed():
         try:
             return Certificate._of(_isomorph.write(path_text(path), name, given_nodes, given_edges, how, limits, tell))
         except TypeError as error:
-            if error.__cause__ is None or "failed to extract field" not in str(error):
+            if error.__cause__ is None or not re.search(r"failed to extract field \w+\.table", str(error)):
                 raise
             raise usage(f"a table has a type that Arrow does not know: {error.__cause__}") from error
 
@@ -114,8 +119,12 @@ def _speaks_arrow(table: Any) -> bool:
     return hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")
 
 
+def _is_of_pandas(table: Any) -> bool:
+    return type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "reset_index")
+
+
 def _table(table: Any, what: str) -> Any:
-    if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "reset_index"):
+    if _is_of_pandas(table):
         # Arrow's protocol leaves the index out. An index with a name is a column that somebody made.
         named = [name for name in table.index.names if name is not None and name not in table.columns]
         if named:
@@ -127,10 +136,13 @@ def _table(table: Any, what: str) -> Any:
     if not hasattr(table, "__arrow_c_stream__"):
         return table
     if type(table).__module__.partition(".")[0] == "polars" and hasattr(table, "schema"):
-        # What polars hands over for these is not a type of Arrow.
-        wide = [name for name, kind in table.schema.items() if str(kind) in ("Int128", "UInt128")]
-        if wide:
-            raise usage(f"{what}: the column {wide[0]} has 128-bit integers", "integers of 64 bits, or decimals")
+        # What polars hands over for these is not a type of Arrow, or where objects are in its memory.
+        for name, kind in table.schema.items():
+            found = _innermost(kind)
+            if found in ("Int128", "UInt128"):
+                raise usage(f"{what}: the column {name} has 128-bit integers", "integers of 64 bits, or decimals")
+            if found == "Object":
+                raise usage(f"{what}: the column {name} has the type Object of polars, whose values only Python knows", "a column of texts or numbers")
         # Its columns of nothing but nulls have a buffer that Arrow's protocol does not have. They become text without values.
         untyped = {name: _typed(kind) for name, kind in table.schema.items() if "Null" in str(kind)}
         table = table.cast(untyped) if untyped else table
@@ -143,6 +155,12 @@ def _table(table: Any, what: str) -> Any:
         refused = usage(f"{what}: {error_text}")
         refused.why = str(error)
         raise refused from error
+
+
+def _innermost(kind: Any) -> str:
+    """The name of a type of polars; of lists, that of what they consist of."""
+    inner = getattr(kind, "inner", None)
+    return str(kind.base_type()) if inner is None else _innermost(inner)
 
 
 def _typed(kind: Any) -> Any:

@@ -57,13 +57,13 @@ impl Cut {
     }
 }
 
-/// The position of a column, by name or `@ROLE`.
+/// The position of a column, by name or `@ROLE`; a column that is itself called so comes first.
 fn position(schema: &SchemaRef, name: &str) -> Result<usize> {
     let fields = schema.fields();
     let by_role =
         |role: &str| fields.iter().position(|field| field.metadata().get(ROLE).is_some_and(|own| own == role));
-    let found = name.strip_prefix('@').and_then(by_role);
-    found.or_else(|| fields.iter().position(|field| field.name() == name)).ok_or_else(|| {
+    let by_name = fields.iter().position(|field| field.name() == name);
+    by_name.or_else(|| name.strip_prefix('@').and_then(by_role)).ok_or_else(|| {
         let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
         let near = did_you_mean(name, names.iter().copied());
         let error = Error::usage(format!("the table has no column {name}{near}"));

@@ -6,6 +6,7 @@ use arrow_schema::SchemaRef;
 use isomorph::convert::{Format, OpenOptions, Opened, Progress, Registry, Silent};
 use isomorph::dataset::{Cancel, Sample, Scan, Selection, TableKind};
 use isomorph::formats::graphlake::GraphLake;
+use isomorph::model::Direction;
 use isomorph::model::schema::{Graph as Model, Owner};
 use isomorph::storage::Resources;
 use isomorph::{Dataset, Location, Result, Sampled, parse_condition};
@@ -174,6 +175,12 @@ pub(crate) fn dataset<'g>(graph: &'g isomorph::Graph, stored: bool, watch: Optio
     }
 }
 
+/// Metadata key of a table of edges none of which has a direction: writing the table again keeps that.
+pub(crate) const DIRECTION: &str = "isomorph.direction";
+
+/// Its value.
+pub(crate) const UNDIRECTED: &str = "undirected";
+
 /// A table of a graph.
 struct Stored {
     graph: Arc<Shared>,
@@ -198,11 +205,24 @@ impl Stored {
         }
         work(dataset, scan)
     }
+
+    /// The columns of a scan, and what is said of the whole table.
+    fn columns(&self, dataset: &Dataset, scan: &Scan<'_>) -> Result<SchemaRef> {
+        let schema = scan.schema()?;
+        let TableKind::Edges(ty) = dataset.table(&self.name)?.kind() else { return Ok(schema) };
+        let edges = dataset.source().graph().edges.get(ty);
+        if edges.is_none_or(|edges| edges.direction != Direction::Undirected) {
+            return Ok(schema);
+        }
+        let mut metadata = schema.metadata().clone();
+        metadata.insert(DIRECTION.to_owned(), UNDIRECTED.to_owned());
+        Ok(Arc::new(schema.as_ref().clone().with_metadata(metadata)))
+    }
 }
 
 impl Rows for Stored {
     fn schema(&self, shape: &Shape) -> Result<SchemaRef> {
-        self.with(shape, |_, scan| scan.schema())
+        self.with(shape, |dataset, scan| self.columns(dataset, &scan))
     }
 
     fn rows(&self) -> Option<u64> {
@@ -219,9 +239,9 @@ impl Rows for Stored {
     fn read(&self, shape: &Shape, cancel: &Cancel) -> Result<Box<dyn Reader>> {
         // Which rows are within a limit must not depend on the speed of threads.
         let threads = if shape.limit.is_some() { 1 } else { self.graph.resources.threads };
-        self.with(shape, |_, scan| {
+        self.with(shape, |dataset, scan| {
             let scan = scan.cancel(cancel.clone());
-            let reader = Ordered::new(scan.schema()?, scan.partitions()?, threads, cancel.clone());
+            let reader = Ordered::new(self.columns(dataset, &scan)?, scan.partitions()?, threads, cancel.clone());
             Ok(Box::new(reader) as Box<dyn Reader>)
         })
     }

@@ -1,6 +1,7 @@
 //! Dataframes as a graph, and the graph as files.
 
 mod columns;
+mod directed;
 mod ends;
 mod types;
 
@@ -39,7 +40,14 @@ pub(crate) struct EdgesGiven {
     table: AnyRecordBatch,
     source: Option<String>,
     target: Option<String>,
-    directed: bool,
+    directed: Option<DirectedGiven>,
+}
+
+/// Whether edges have a direction: of all edges of a table, or in a column of it.
+#[derive(FromPyObject)]
+pub(crate) enum DirectedGiven {
+    All(bool),
+    Column(String),
 }
 
 /// Limits of a job. Python passes all members.
@@ -94,7 +102,8 @@ pub(crate) struct Edges {
     pub(crate) relation: Option<String>,
     pub(crate) table: Given,
     pub(crate) ends: [Option<String>; 2],
-    pub(crate) directed: bool,
+    /// `None` if the table tells; edges of other tables have one.
+    pub(crate) directed: Option<DirectedGiven>,
 }
 
 /// Writes tables as a graph. Returns the certificate as JSON.

@@ -108,9 +108,6 @@ def test_attributes_with_the_names_of_arguments_stay_attributes(tmp_path: Path) 
         with pytest.raises(isomorph.UsageError, match="attribute relation"):
             convert()
         assert convert(edge_columns=[])
-    odd = igraph.Graph([(0, 1)], vertex_attrs={"name": ["a", "b"], "id": [3, 4]})
-    with pytest.raises(isomorph.UsageError, match="attribute id"):
-        isomorph.from_igraph(odd, tmp_path / "x.parquet", "parquet")
 
 
 def test_relations_that_differ_by_row_are_those_of_the_edges(fixtures: Path) -> None:
@@ -159,7 +156,7 @@ def test_half_of_an_undirected_edge_is_refused(tmp_path: Path) -> None:
 
 def test_a_property_that_looks_like_the_mark_is_refused(tmp_path: Path) -> None:
     edges = pa.table({"source": [1], "target": [2], "directed": [False]})
-    isomorph.write(tmp_path / "p.parquet", edges={"t": edges}, to="parquet")
+    isomorph.write(tmp_path / "p.parquet", edges={"t": edges}, to="parquet", directed=True)
     for convert in (isomorph.open(tmp_path / "p.parquet").to_networkx, isomorph.open(tmp_path / "p.parquet").to_igraph):
         with pytest.raises(isomorph.UsageError, match="attribute directed"):
             convert()
@@ -249,3 +246,49 @@ def test_matrices_that_are_none_are_refused(tmp_path: Path) -> None:
     for matrix in (np.eye(2), scipy.sparse.eye_array(2, dtype=complex)):
         with pytest.raises(isomorph.UsageError):
             isomorph.from_scipy(matrix, tmp_path / "x", "graphar")
+
+
+def test_graphs_that_igraph_read_are_written(tmp_path: Path) -> None:
+    network = nx.Graph([("n7", "n9")])
+    nx.write_graphml(network, tmp_path / "g.graphml")
+    read = igraph.Graph.Read_GraphML(str(tmp_path / "g.graphml"))
+    assert read.vs["id"] == ["n7", "n9"]
+    isomorph.from_igraph(read, tmp_path / "g", "graphar")
+    assert isomorph.open(tmp_path / "g").nodes().to_arrow().column("id").to_pylist() == ["n7", "n9"]
+    for attributes, columns in (
+        ({"name": ["a", "b"], "id": [3, 4]}, {"key": ["a", "b"], "id": [3, 4]}),
+        ({"key": [8, 9], "id": ["x", "x"]}, {"key": [8, 9], "id": ["x", "x"]}),
+        ({"id": ["x", "x"]}, {"key": [0, 1], "id": ["x", "x"]}),
+        ({"id": [0.0, 1.0]}, {"key": [0, 1], "id": [0.0, 1.0]}),
+        ({"name": ["a", "b"], "id": [3, 4], "label": [5, 6]}, {"key": ["a", "b"], "id": [3, 4], "label": [5, 6]}),
+    ):
+        name = "-".join(f"{name}{values[1]}" for name, values in attributes.items())
+        isomorph.from_igraph(igraph.Graph([(0, 1)], vertex_attrs=attributes), tmp_path / name, "graphar")
+        graph = isomorph.open(tmp_path / name)
+        assert graph.nodes().to_arrow().to_pydict() == columns
+        assert graph.nodes().schema["key"].role == "key" and graph.edges().to_arrow().num_rows == 1
+
+
+def test_integers_of_64_bits_are_keys(tmp_path: Path) -> None:
+    network = nx.Graph([(2**63, 5), (2**64 - 1, 2**63)])
+    isomorph.from_networkx(network, tmp_path / "u", "graphar")
+    graph = isomorph.open(tmp_path / "u")
+    assert sorted(graph.nodes().to_arrow().column("id").to_pylist()) == [5, 2**63, 2**64 - 1]
+    assert {frozenset(edge) for edge in graph.to_networkx().edges()} == {frozenset(edge) for edge in network.edges()}
+    with pytest.raises(isomorph.UsageError, match="values of id do not fit into one column: the integers from -1 to 9223372036854775808 fit into neither"):
+        isomorph.from_networkx(nx.Graph([(2**63, -1)]), tmp_path / "x", "graphar")
+
+
+def test_nodes_and_attributes_that_no_column_has_say_so(tmp_path: Path) -> None:
+    with pytest.raises(isomorph.UsageError, match="the node True is a boolean"):
+        isomorph.from_networkx(nx.Graph([(True, 2)]), tmp_path / "x", "graphar")
+    odd = nx.Graph([(1, 2)])
+    odd.nodes[1][5] = "a"
+    with pytest.raises(isomorph.UsageError, match="an attribute is called 5"):
+        isomorph.from_networkx(odd, tmp_path / "x", "graphar")
+    odd = nx.Graph()
+    odd.add_edge(1, 2, **{"w": 1})
+    odd[1][2][None] = "a"
+    with pytest.raises(isomorph.UsageError, match="an attribute is called None"):
+        isomorph.from_networkx(odd, tmp_path / "x", "graphar")
+    assert not list(tmp_path.iterdir())

@@ -127,7 +127,7 @@ def test_unusual_types_keep_their_values(tmp_path: Path) -> None:
     assert read["id"] == ["a", "b"] and read["large"] == ["x", None] and read["view"] == ["y", None]
     assert read["seconds"] == seconds and read["nothing"] == [None, None] and read["half"] == [1.5, 2.5]
     assert [one and one.timestamp() for one in read["zone"]] == [1704067200.0, None]
-    assert read["date64"][0] == datetime.datetime(2024, 2, 29)
+    assert read["date64"] == [datetime.date(2024, 2, 29), None]
     assert read["large_list"] == [[1, None], None] and read["fixed"] == [[1, 2], None]
     assert read["time"] == [datetime.time(1, 2, 3), None]
     assert read["nested"] == [[[1, 2], None], None]
@@ -161,8 +161,6 @@ def test_names_of_any_kind(tmp_path: Path) -> None:
         assert set(graph.schema.nodes) == set(nodes)
         table = graph.nodes("my type")
         for at, name in enumerate(names):
-            if name.startswith("@"):
-                continue
             assert table.select(name).to_arrow().column(0).to_pylist() == [at, None], name
             quoted = "`" + name.replace("`", "``") + "`"
             assert table.filter(f"{quoted} = {at}").count() == 1, name
@@ -212,7 +210,6 @@ def test_tables_of_isomorph_know_their_columns(tmp_path: Path, social: Path) -> 
         path,
         nodes={name: graph.nodes(name) for name in graph.schema.nodes},
         edges={(table.source, table.type, table.target): graph.table(table.name) for table in tables},
-        directed={("person", "knows", "person"): False},
         to="graphar",
         name="social",
     )

@@ -10,7 +10,7 @@ use isomorph_model::{Comparison, Literal, Predicate};
 const DEPTH: usize = 64;
 
 /// The column of labels, by its role: see [`crate::Table::column`].
-const LABELS: &str = "@labels";
+pub(crate) const LABELS: &str = "@labels";
 
 /// Parses a type and a [condition](parse_predicate) on its elements: `person: id < 1000`. A name that contains a colon
 /// is written in backticks.

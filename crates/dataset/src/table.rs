@@ -4,6 +4,7 @@ use arrow_schema::SchemaRef;
 use isomorph_error::{Error, Result, did_you_mean};
 use isomorph_model::{Graph, Predicate, schema::Owner};
 
+use crate::condition::LABELS;
 use crate::names::numbered;
 use crate::schema::{Role, columns};
 
@@ -67,16 +68,17 @@ impl Table {
         self.rows
     }
 
-    /// The position of a column, by its name or, after `@`, by its role.
+    /// The position of a column, by its name or, after `@`, by its role. A column that is itself called like `@key` comes first: whoever reads a
+    /// table by the names of its columns gets these.
     ///
     /// # Errors
     /// Returns [`isomorph_error::Kind::Usage`] if it does not exist.
     pub fn column(&self, name: &str) -> Result<usize> {
-        let by_role = |word: &str| self.roles.iter().position(|role| role.word() == word);
-        if let Some(at) = name.strip_prefix('@').and_then(by_role) {
+        if let Some((at, _)) = self.schema.column_with_name(name) {
             return Ok(at);
         }
-        if let Some((at, _)) = self.schema.column_with_name(name) {
+        let by_role = |word: &str| self.roles.iter().position(|role| role.word() == word);
+        if let Some(at) = name.strip_prefix('@').and_then(by_role) {
             return Ok(at);
         }
         let names = || self.schema.fields().iter().map(|field| field.name().as_str());
@@ -97,8 +99,12 @@ impl Table {
     /// A condition with the names of columns instead of roles. The columns that it looks at are added to `positions`.
     ///
     /// # Errors
-    /// As [`Table::column`].
+    /// As [`Table::column`]; also for `has label`, if a property is called as it calls the labels.
     pub(crate) fn bound(&self, condition: &Predicate, positions: &mut Vec<usize>) -> Result<Predicate> {
+        if asks_for_labels(condition) && self.schema.column_with_name(LABELS).is_some() {
+            let message = format!("a property of {} is called {LABELS}, as conditions call the labels", self.name);
+            return Err(Error::unsupported(message).hint("another name for the property"));
+        }
         let named = condition.renamed(&mut |name| {
             let at = self.column(name)?;
             if !positions.contains(&at) {
@@ -111,6 +117,16 @@ impl Table {
             Some(at) => with_known_labels(named, self.schema.field(at).name()),
             None => named,
         })
+    }
+}
+
+/// Whether `has label` is part of a condition.
+fn asks_for_labels(condition: &Predicate) -> bool {
+    match condition {
+        Predicate::Has { column, .. } => column == LABELS,
+        Predicate::And(list) | Predicate::Or(list) => list.iter().any(asks_for_labels),
+        Predicate::Not(one) => asks_for_labels(one),
+        _ => false,
     }
 }
 

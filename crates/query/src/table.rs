@@ -121,13 +121,6 @@ impl Rows for GraphTable {
         let names: Vec<&str> =
             wanted.columns.iter().filter_map(|at| self.columns.get(*at)).map(|column| column.stored.as_str()).collect();
         let mut scan = dataset.scan(&self.name)?.columns(names.iter().copied());
-        let read = scan.schema()?;
-        if !read.fields().iter().map(|field| field.name()).eq(names.iter()) {
-            return Err(Error::unsupported(format!(
-                "a property of {} is called like a role of the dataset",
-                self.name
-            )));
-        }
         let condition = wanted.condition();
         let found = self.look_up(wanted)?;
         let is_found = found.is_some();

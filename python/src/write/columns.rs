@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Decimal128Type;
+use arrow_array::types::{Date64Type, Decimal128Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, TimeUnit};
@@ -77,6 +77,52 @@ fn digits_fit(column: &ArrayRef, field: &str, what: &str) -> Result<()> {
     })
 }
 
+/// Fails at the first date in milliseconds that is not the beginning of a day, which no date is, or is too far away for days of 32 bits. `column`
+/// consists of lists and values.
+///
+/// # Errors
+/// [`isomorph::Kind::Malformed`], with the value.
+fn are_days(column: &ArrayRef, field: &str, what: &str) -> Result<()> {
+    const DAY: i64 = 86_400_000;
+    if let Some(list) = column.as_list_opt::<i32>() {
+        let (first, last) = (list.value_offsets().first(), list.value_offsets().last());
+        let ends = [first, last].map(|end| end.and_then(|end| usize::try_from(*end).ok()).unwrap_or_default());
+        return are_days(&list.values().slice(ends[0], ends[1] - ends[0]), field, what);
+    }
+    let Some(dates) = column.as_primitive_opt::<Date64Type>() else { return Ok(()) };
+    let is_day = |time: i64| time % DAY == 0 && i32::try_from(time / DAY).is_ok();
+    dates.iter().flatten().find(|time| !is_day(*time)).map_or(Ok(()), |time| {
+        let message = format!("a date of {time} milliseconds is not a whole number of days");
+        let error = Error::malformed(message).at(Place::file(what).in_field(field));
+        Err(error.hint("the column as timestamps"))
+    })
+}
+
+/// Whether values of a type are dates in milliseconds.
+fn holds_milliseconds(data_type: &DataType) -> bool {
+    use DataType as T;
+    match data_type {
+        T::Date64 => true,
+        T::Dictionary(_, values) => holds_milliseconds(values),
+        T::RunEndEncoded(_, values) => holds_milliseconds(values.data_type()),
+        T::List(item) | T::LargeList(item) | T::ListView(item) | T::LargeListView(item) | T::FixedSizeList(item, _) => {
+            holds_milliseconds(item.data_type())
+        }
+        _ => false,
+    }
+}
+
+/// The type in which dates are milliseconds instead of days.
+fn in_milliseconds(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Date32 => DataType::Date64,
+        DataType::List(item) => {
+            DataType::List(Arc::new(Field::new_list_field(in_milliseconds(item.data_type()), true)))
+        }
+        other => other.clone(),
+    }
+}
+
 fn plain(data_type: &DataType) -> Option<DataType> {
     use DataType as T;
     Some(match data_type {
@@ -86,7 +132,7 @@ fn plain(data_type: &DataType) -> Option<DataType> {
         T::RunEndEncoded(_, values) => plain(values.data_type())?,
         T::Float16 => T::Float32,
         T::Decimal32(precision, scale) | T::Decimal64(precision, scale) => T::Decimal128(*precision, *scale),
-        T::Date64 => T::Timestamp(TimeUnit::Millisecond, None),
+        T::Date64 => T::Date32,
         T::Time32(_) => T::Time32(TimeUnit::Millisecond),
         T::Timestamp(unit, zone) => {
             let unit = if *unit == TimeUnit::Second { TimeUnit::Millisecond } else { *unit };
@@ -110,8 +156,17 @@ pub(crate) fn converted(column: &ArrayRef, to: &DataType, field: &str, what: &st
         return Ok(Arc::clone(column));
     }
     let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(column, to, &strict)
-        .map_err(|error| Error::malformed(error.to_string()).at(Place::file(what).in_field(field)).caused_by(error))
+    let cast = |column: &ArrayRef, to: &DataType| {
+        cast_with_options(column, to, &strict)
+            .map_err(|error| Error::malformed(error.to_string()).at(Place::file(what).in_field(field)).caused_by(error))
+    };
+    if holds_milliseconds(column.data_type()) {
+        // The cast to days divides and drops what is left.
+        let dates = cast(column, &in_milliseconds(to))?;
+        are_days(&dates, field, what)?;
+        return cast(&dates, to);
+    }
+    cast(column, to)
 }
 
 /// The declaration of a property.

@@ -17,6 +17,7 @@ use isomorph::tables::lookup::{KeyRowsBuilder, LookupOptions};
 use isomorph::{Error, Result, did_you_mean};
 
 use super::columns::{converted, is_property, no_nulls, property, role, written};
+use super::directed::Directed;
 use super::ends::distinct;
 use super::{Edges, Nodes, empty};
 use crate::work::Watch;
@@ -77,7 +78,13 @@ pub(crate) fn graph(
 }
 
 /// The position of a column: the named one; otherwise the one with a role, or a usual name.
-fn column(schema: &SchemaRef, named: Option<&str>, wanted: &str, usual: &[&str], what: &str) -> Result<Option<usize>> {
+pub(super) fn column(
+    schema: &SchemaRef,
+    named: Option<&str>,
+    wanted: &str,
+    usual: &[&str],
+    what: &str,
+) -> Result<Option<usize>> {
     let names = || schema.fields().iter().map(|field| field.name().as_str());
     if let Some(name) = named {
         return match names().position(|own| own == name) {
@@ -182,7 +189,7 @@ fn cells(batch: &RecordBatch, own: &[(usize, Property)], what: &str) -> Result<V
 }
 
 /// The labels of nodes, from lists of text.
-fn labels(column: &ArrayRef, all: &mut Vec<String>, field: &str, what: &str) -> Result<LabelColumn> {
+fn labels(column: &ArrayRef, all: &mut Vec<String>, before: u64, field: &str, what: &str) -> Result<LabelColumn> {
     let list = DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)));
     let column = converted(column, &list, field, what)?;
     let lists = column.as_list::<i32>();
@@ -193,6 +200,10 @@ fn labels(column: &ArrayRef, all: &mut Vec<String>, field: &str, what: &str) -> 
             continue;
         }
         let texts = lists.value(row);
+        if texts.null_count() > 0 {
+            let place = Place::file(what).row(before + row as u64).in_field(field);
+            return Err(Error::malformed("a label must not be null").at(place));
+        }
         let texts: Vec<&str> = texts.as_string::<i32>().iter().flatten().collect();
         texts.iter().for_each(|text| {
             if !all.iter().any(|known| known == text) {
@@ -242,7 +253,7 @@ fn add_nodes(memory: &mut MemoryGraph, ty: usize, own: Nodes, resources: &Resour
             }
         };
         let labels =
-            labels_at.map(|at| labels(batch.column(at), &mut all, schema.field(at).name(), what)).transpose()?;
+            labels_at.map(|at| labels(batch.column(at), &mut all, start, schema.field(at).name(), what)).transpose()?;
         let (rows, properties) = (batch.num_rows(), cells(&batch, &own_properties, what)?);
         memory.batches.push(Batch::Nodes(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties }));
         start += rows as u64;
@@ -306,8 +317,7 @@ struct ReadEdges {
     types: [usize; 2],
     relation: Option<String>,
     relation_at: Option<usize>,
-    directed_at: Option<usize>,
-    directed: bool,
+    directed: Directed,
     ends: [usize; 2],
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
@@ -343,29 +353,31 @@ impl ReadEdges {
             return Err(Error::usage("source and target are the same column").at(what));
         }
         let by_role = |wanted: &str| schema.fields().iter().position(|field| role(field) == Some(wanted));
-        let (relation_at, directed_at) = (by_role("relation"), by_role("directed"));
+        let relation_at = by_role("relation");
+        let directed = Directed::of(directed, &schema, &what)?;
         if relation.is_none() && relation_at.is_none() {
             return Err(Error::usage("the edges have no relation").at(what).hint("edges={\"knows\": dataframe}"));
         }
         let relation_at = relation_at.filter(|_| relation.is_none());
-        Ok(ReadEdges { types, relation, relation_at, directed_at, directed, ends, schema, batches, what })
+        Ok(ReadEdges { types, relation, relation_at, directed, ends, schema, batches, what })
     }
 
     /// Adds them, after all nodes.
     fn add(self, memory: &mut MemoryGraph) -> Result<()> {
         let (ty, what) = (memory.graph.edges.len(), self.what.as_str());
         let mut taken = self.ends.to_vec();
-        taken.extend(self.directed_at);
+        taken.extend(self.directed.column());
         // A column of relations is left out where the type says the relation.
         taken.extend(self.schema.fields().iter().position(|field| role(field) == Some("relation")));
         let own = properties(&self.schema, &taken, what)?;
         let mut before = 0u64;
         for batch in &self.batches {
             let [source, target] = [0, 1].map(|end| self.end(memory, batch, end, before));
-            let directed = match self.directed_at {
+            let directed = match self.directed.column() {
                 None => None,
                 Some(at) => {
                     let name = self.schema.field(at).name();
+                    no_nulls(batch.column(at), before, name, what)?;
                     let column = converted(batch.column(at), &DataType::Boolean, name, what)?;
                     Some(column.as_boolean().clone())
                 }
@@ -382,10 +394,10 @@ impl ReadEdges {
         if self.relation_at.is_some() {
             described.relation = Relation::PerRow;
         }
-        described.direction = match (self.directed_at, self.directed) {
-            (Some(_), _) => Direction::PerRow,
-            (None, true) => Direction::Directed,
-            (None, false) => Direction::Undirected,
+        described.direction = match self.directed {
+            Directed::Column(_) => Direction::PerRow,
+            Directed::All(true) => Direction::Directed,
+            Directed::All(false) => Direction::Undirected,
         };
         described.properties = own.into_iter().map(|(_, property)| property).collect();
         described.rows = Some(before);

@@ -8,12 +8,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
-use isomorph_dataset::{Dataset, KIND, Role, TableKind};
+use isomorph_dataset::{Dataset, KIND, Role, TableKind, parse_predicate};
 use isomorph_error::Kind;
-use isomorph_model::{Batch, MemoryGraph, Request, Source, Tables};
+use isomorph_model::{Batch, Key, MemoryGraph, Request, Source, Tables};
 use isomorph_model::{Comparison, Literal, Predicate};
 use isomorph_storage::Resources;
-use isomorph_zoo::{bundled_graphs, five, multilayer, property_graphs};
+use isomorph_zoo::{Build, Nodes, bundled_graphs, five, int64, multilayer, property_graphs};
 
 fn graphs() -> Vec<(String, MemoryGraph)> {
     let five = five().into_iter().map(|(name, graph)| (name.to_owned(), graph));
@@ -319,4 +319,28 @@ fn look_ups_answer_every_question() {
         }
     }
     assert!(answers > 1000 && refused > 10, "{answers} answers, {refused} refused");
+}
+
+#[test]
+fn a_property_that_is_called_like_a_role_is_the_property() {
+    let mut build = Build::default();
+    let nodes = Nodes::with_key("n", Key::int64().named("id"), int64(vec![1, 2])).column("@key", int64(vec![8, 9]));
+    build.nodes(nodes.column("@labels", int64(vec![5, 5])).labels(&[&["A"], &[]]));
+    let dataset = dataset(build.finish());
+    let read = |scan: isomorph_dataset::Scan<'_>| -> isomorph_error::Result<Vec<Option<String>>> {
+        let batches = scan.batches()?.collect::<isomorph_error::Result<Vec<_>>>()?;
+        Ok(batches.iter().flat_map(|batch| cells(batch.column(0))).collect())
+    };
+    let scan = || dataset.scan("n").unwrap();
+    let texts = |values: &[&str]| values.iter().map(|value| Some((*value).to_owned())).collect::<Vec<_>>();
+    assert_eq!(read(scan().columns(["@key"])).unwrap(), texts(&["8", "9"]));
+    assert_eq!(read(scan().columns(["id", "@key"])).unwrap(), texts(&["1", "2"]));
+    let filter = |text: &str| scan().columns(["id"]).filter(parse_predicate(text).unwrap());
+    assert_eq!(read(filter("@key = 9")).unwrap(), texts(&["2"]));
+    assert_eq!(read(filter("id = 1 and `@labels` = 5")).unwrap(), texts(&["1"]));
+    let asked: ArrayRef = int64(vec![9]);
+    assert_eq!(read(scan().columns(["id"]).look_up("@key", asked)).unwrap(), texts(&["0"]));
+    // `has label` calls the labels as the property is called.
+    assert_eq!(read(filter("has label A")).unwrap_err().kind(), Kind::Unsupported);
+    assert_eq!(read(filter("labels has \"A\"")).unwrap(), texts(&["1"]));
 }

@@ -210,7 +210,7 @@ fn is_node_type(graph: &Model, name: &str) -> bool {
 }
 
 fn missing(key: &str) -> Error {
-    Error::new(Kind::NotFound, format!("there is no node {key:?}"))
+    Error::new(Kind::NotFound, format!("there is no node {key}"))
 }
 
 /// Returns types by name or number: those with names in the graph, or with a number in its counts, which may be 0.

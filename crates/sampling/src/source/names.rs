@@ -288,7 +288,7 @@ impl Names {
     pub fn id(&self, ty: Option<&str>, key: &str) -> Result<i64> {
         if self.plain {
             let wrong = || Error::usage(format!("{key:?} is not a key: keys are integers"));
-            let missing = || Error::new(isomorph_error::Kind::NotFound, format!("there is no node {key:?}"));
+            let missing = || Error::new(isomorph_error::Kind::NotFound, format!("there is no node {key}"));
             let number: i128 = key.parse().map_err(|_| wrong())?;
             return match self.types.iter().any(|ty| ty.signed) {
                 true => i64::try_from(number).map_err(|_| missing()),
@@ -323,7 +323,12 @@ impl Names {
         }
         match found.as_slice() {
             [(of, row)] => Ok((of.first + row).cast_signed()),
-            [] => Err(Error::new(isomorph_error::Kind::NotFound, format!("there is no node {key:?}"))),
+            [] => {
+                // Integers are shown as such, texts in quotes.
+                let is_text = self.types.iter().any(|of| !matches!(of.kind, KeyKind::Int | KeyKind::Row));
+                let shown = if is_text { format!("{key:?}") } else { key.to_owned() };
+                Err(Error::new(isomorph_error::Kind::NotFound, format!("there is no node {shown}")))
+            }
             _ => {
                 let types: Vec<&str> = found.iter().map(|(of, _)| of.name.as_str()).collect();
                 Err(Error::usage(format!("nodes of several types have the key {key:?}"))

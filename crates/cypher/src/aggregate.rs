@@ -73,12 +73,11 @@ impl<'p> Grouping<'p> {
         Ok(self.groups.len() - 1)
     }
 
-    /// The next group of a part of the rows: its keys, what is read of its first row, and what is known of each aggregate.
-    pub(crate) fn next_part(&mut self) -> Option<Vec<Value>> {
-        self.found = HashMap::new();
-        let group = self.groups.pop()?;
-        let states = group.states.into_iter().map(State::into_value);
-        Some(group.keys.into_iter().chain(group.first).chain(states).collect())
+    /// The groups of a part of the rows: their keys, what is read of their first rows, and what is known of each aggregate.
+    pub(crate) fn into_parts(self) -> impl Iterator<Item = Vec<Value>> {
+        self.groups.into_iter().map(|Group { keys, first, states }| {
+            keys.into_iter().chain(first).chain(states.into_iter().map(State::into_value)).collect()
+        })
     }
 
     /// Adds such a group.

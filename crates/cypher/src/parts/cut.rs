@@ -1,10 +1,10 @@
 //! Where a plan is cut.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::columnar::{Read, is_count_of, is_random, may_read};
 use crate::functions::Function;
-use crate::plan::{Branch, Clause, Expr, Pattern, Plan, Projection, Slot};
+use crate::plan::{Aggregate, Aggregation, Branch, Clause, Expr, Pattern, Plan, Projection, Slot};
 
 /// The place where a plan is cut: what comes before is done for each part, what follows once.
 #[derive(Debug)]
@@ -44,12 +44,36 @@ impl<'p> Cut<'p> {
             slots: own.iter().copied().chain(plan.width..plan.width + keys).collect(),
             width: plan.width + keys,
         };
-        (cut.fits(before, after) && no_relationship_travels(branch, &cut)).then_some(cut)
+        (cut.fits(before, after) && no_relationship_travels(branch, &cut) && cut.orders_alike(before)).then_some(cut)
     }
 
     /// Whether groups travel, and not rows.
     pub(crate) fn is_grouped(&self) -> bool {
         self.projection.is_some_and(|one| one.is_aggregating)
+    }
+
+    /// Whether parts choose the first rows, the least and the greatest values in one order: that of nodes is another one in each process.
+    fn orders_alike(&self, before: &[Clause]) -> bool {
+        let Some(projection) = self.projection else { return true };
+        let mut nodes = Nodes::new();
+        for clause in before {
+            match clause {
+                Clause::Match { pattern, .. } => nodes.extend(pattern.nodes.iter().map(|node| (node.slot, true))),
+                Clause::Unwind { list, slot } if has_node(list, &nodes) => {
+                    nodes.insert(*slot, false);
+                }
+                Clause::Project(one) => add_made(one, &mut nodes),
+                Clause::Unwind { .. } | Clause::Filter(_) => {}
+            }
+        }
+        let chooses = |one: &Aggregate| matches!(one.what, Aggregation::Min | Aggregation::Max);
+        let mut chosen = projection.aggregates.iter().filter(|one| chooses(one)).flat_map(|one| &one.arguments);
+        if chosen.any(|expr| has_node(expr, &nodes)) {
+            return false;
+        }
+        add_made(projection, &mut nodes);
+        // Groups are ordered when all are there.
+        projection.is_aggregating || !projection.order.iter().any(|(expr, _)| has_node(expr, &nodes))
     }
 
     /// Whether what follows reads nothing but what travels.
@@ -73,6 +97,34 @@ impl<'p> Cut<'p> {
             };
             !kept && exprs(clause).all(|expr| !expr.slots().iter().any(|slot| gone.contains(slot)))
         })
+    }
+}
+
+/// Slots whose values may have nodes inside, with whether they are nodes.
+type Nodes = BTreeMap<Slot, bool>;
+
+/// Adds those of a projection.
+fn add_made(projection: &Projection, nodes: &mut Nodes) {
+    for (slot, expr) in &projection.keys {
+        if has_node(expr, nodes) {
+            let is_node = matches!(expr, Expr::Slot(own) if nodes.get(own) == Some(&true));
+            nodes.insert(*slot, is_node);
+        }
+    }
+}
+
+/// Whether a value may be a node or have one inside.
+fn has_node(expr: &Expr, nodes: &Nodes) -> bool {
+    match expr {
+        Expr::Slot(slot) => nodes.contains_key(slot),
+        Expr::HasLabels(..) | Expr::IsNull(..) | Expr::Call(Function::ElementId | Function::Labels, _) => false,
+        // Properties of nodes are no nodes; values of maps may be.
+        Expr::Property(base, _) if matches!(**base, Expr::Slot(slot) if nodes.get(&slot) == Some(&true)) => false,
+        _ => {
+            let mut found = false;
+            expr.each_child(&mut |one| found = found || has_node(one, nodes));
+            found
+        }
     }
 }
 
@@ -128,7 +180,7 @@ fn no_relationship_travels(branch: &Branch, cut: &Cut<'_>) -> bool {
     let is_plain = |expr: &Expr| slots.iter().all(|slot| may_read(expr, *slot, &mut Read::default()).is_some());
     let is_read = |clause: &Clause| match clause {
         Clause::Project(one) => {
-            let counted = |aggregate: &&crate::plan::Aggregate| !slots.iter().any(|slot| is_count_of(aggregate, *slot));
+            let counted = |aggregate: &&Aggregate| !slots.iter().any(|slot| is_count_of(aggregate, *slot));
             let arguments = one.aggregates.iter().filter(counted).flat_map(|one| &one.arguments);
             let passed = one.kept.iter().chain(&one.outputs).any(|slot| slots.contains(slot));
             !passed && one.plain_exprs().chain(arguments).all(is_plain)

@@ -104,8 +104,7 @@ impl Query {
         if let Some(projection) = cut.projection {
             let mut project = Project::partial(projection, rows, start);
             if projection.is_aggregating {
-                let mut groups = project.grouped(&context)?;
-                while let Some(group) = groups.next_part() {
+                for group in project.grouped(&context)?.into_parts() {
                     context.tick()?;
                     if !take(message(&group, graph, share)?)? {
                         return Ok(());

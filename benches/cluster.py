@@ -20,8 +20,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 #: The weights of each age are whole numbers, so that sums do not depend on the order of rows.
-QUESTION = """select p.age, count(*) as edges, sum(e.weight) as weight
-from knows e join person p on e._source = p.id group by p.age order by p.age"""
+QUESTIONS = {
+    "sql": """select p.age, count(*) as edges, sum(e.weight) as weight
+from knows e join person p on e._source = p.id group by p.age order by p.age""",
+    "cypher": """MATCH (p:person)-[e:knows]->() RETURN p.age AS age, count(*) AS edges, sum(e.weight) AS weight ORDER BY age""",
+}
+#: Into how many parts each is divided. A part of openCypher reads all nodes.
+PARTS = {"sql": "8", "cypher": "2"}
 #: Edges in a chunk: many more chunks than threads.
 CHUNK = 1 << 17
 
@@ -66,9 +71,9 @@ class Process:
         self.child.wait()
 
 
-def ask(binary: str, path: Path, more: list[str]) -> tuple[float, str]:
+def ask(binary: str, language: str, path: Path, more: list[str]) -> tuple[float, str]:
     start = time.perf_counter()
-    words = [binary, "sql", path, QUESTION, "--format", "csv", *more]
+    words = [binary, language, path, QUESTIONS[language], "--format", "csv", *more]
     answer = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     return time.perf_counter() - start, answer
 
@@ -76,26 +81,30 @@ def ask(binary: str, path: Path, more: list[str]) -> tuple[float, str]:
 def main(binary: str, edges: int = 10_000_000, runs: int = 5) -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
         path = graph(binary, Path(folder), edges)
-        _, expected = ask(binary, path, [])
         clusters = {}
         for number in (1, 2):
             scheduler = running.enter_context(Process(binary, ["scheduler", "--bind", "127.0.0.1:0"]))
             words = ["executor", "--scheduler", scheduler.address, "--threads", "1", "--allow", folder]
             for _ in range(number):
                 running.enter_context(Process(binary, words))
-            clusters[number] = ["--cluster", scheduler.address, "--partitions", "8"]
-        times: dict[int, list[float]] = {1: [], 2: []}
-        # The first run of each opens the graph.
-        for run in range(runs + 1):
-            for number, more in clusters.items():
-                seconds, answer = ask(binary, path, more)
-                assert answer == expected, f"{number} executors answer something else"
-                if run:
-                    times[number].append(seconds)
-        for number, all_times in times.items():
-            print(f"{number} executors: {statistics.median(all_times):.2f} s  ({', '.join(f'{t:.2f}' for t in all_times)})")
-        ratios = [one / two for one, two in zip(times[1], times[2])]
-        print(f"ratio of medians {statistics.median(times[1]) / statistics.median(times[2]):.2f}, of pairs {', '.join(f'{r:.2f}' for r in ratios)}")
+            clusters[number] = scheduler.address
+        for language, parts in PARTS.items():
+            alone, expected = ask(binary, language, path, [])
+            times: dict[int, list[float]] = {1: [], 2: []}
+            # The first run of each opens the graph.
+            for run in range(runs + 1):
+                for number, address in clusters.items():
+                    seconds, answer = ask(binary, language, path, ["--cluster", address, "--partitions", parts])
+                    assert answer == expected, f"{language}: {number} executors answer something else"
+                    if run:
+                        times[number].append(seconds)
+            print(f"{language}, without a cluster: {alone:.2f} s")
+            for number, all_times in times.items():
+                every = ", ".join(f"{seconds:.2f}" for seconds in all_times)
+                print(f"{language}, {number} executors: {statistics.median(all_times):.2f} s  ({every})")
+            ratios = ", ".join(f"{one / two:.2f}" for one, two in zip(times[1], times[2]))
+            ratio = statistics.median(times[1]) / statistics.median(times[2])
+            print(f"{language}, ratio of medians {ratio:.2f}, of pairs {ratios}")
         print(f"{edges} edges, load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
 
 

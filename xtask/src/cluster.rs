@@ -4,7 +4,7 @@
 use crate::process::Workspace;
 use crate::report::Report;
 
-/// The command with the cluster, and the crates whose code differs with it.
+/// The command with the cluster and object stores, and the crates whose code differs with it.
 const SELECTION: &[&str] = &[
     "--package",
     "isomorph-cli",
@@ -14,7 +14,7 @@ const SELECTION: &[&str] = &[
     "isomorph-query",
     "--no-default-features",
     "--features",
-    "isomorph-cli/cluster",
+    "isomorph-cli/cluster,isomorph-cli/cloud",
 ];
 
 /// Runs them, in a target folder of their own.

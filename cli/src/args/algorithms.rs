@@ -6,6 +6,8 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use isomorph::convert::Hyperedges;
 
+#[cfg(feature = "cluster")]
+use super::cluster::ClusterArgs;
 use super::{OpenArgs, ResourceArgs, SelectArgs, write};
 use crate::answer::AnswerFormat;
 
@@ -55,6 +57,9 @@ pub struct StatsArgs {
     /// Replace an existing page
     #[arg(long, requires = "html")]
     pub replace: bool,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
     #[command(flatten)]
     pub walk: WalkArgs,
     #[command(flatten)]

@@ -1,4 +1,6 @@
-//! Arguments of `cluster`.
+//! Arguments of `cluster`, and of queries to one.
+
+use std::num::NonZeroU16;
 
 use clap::{Args, Subcommand};
 
@@ -46,4 +48,16 @@ pub struct ExecutorArgs {
     pub insecure: bool,
     #[command(flatten)]
     pub resources: ResourceArgs,
+}
+
+/// Who answers.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Cluster")]
+pub struct ClusterArgs {
+    /// Let the cluster of this scheduler answer. Every machine sees the graphs at the same path [default: this process answers]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub cluster: Option<String>,
+    /// Into how many parts the cluster divides joins and groups of SQL, and the first pattern of openCypher: at least as many as all executors have threads
+    #[arg(long, value_name = "N", default_value = "16", requires = "cluster")]
+    pub partitions: NonZeroU16,
 }

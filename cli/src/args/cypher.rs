@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 
+#[cfg(feature = "cluster")]
+use super::cluster::ClusterArgs;
 use super::duration::duration;
 use super::{OpenArgs, ResourceArgs};
 use crate::answer::AnswerFormat;
@@ -34,6 +36,9 @@ pub struct CypherArgs {
     /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
     /// How the graph is opened.
     #[command(flatten)]
     pub open: OpenArgs,

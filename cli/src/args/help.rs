@@ -147,6 +147,7 @@ pub const CLUSTER: &str = "\
   isomorph cluster scheduler                                  one process, at 127.0.0.1:50050
   isomorph cluster executor --allow /data                     on each machine that shall work
   isomorph sql /data/social 'select count(*) from person' --cluster 127.0.0.1:50050
+  isomorph cypher /data/social 'MATCH (p:person) RETURN count(*)' --cluster 127.0.0.1:50050
 
 {about}
 

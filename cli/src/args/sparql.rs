@@ -8,6 +8,8 @@ use isomorph::Error;
 use isomorph::formats::rdf::Syntax;
 
 use super::LakeChangeArgs;
+#[cfg(feature = "cluster")]
+use super::cluster::ClusterArgs;
 use super::duration::duration;
 use super::read::{OpenArgs, ResourceArgs, base, namespace};
 
@@ -47,6 +49,9 @@ pub struct SparqlArgs {
     /// Stop evaluation after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]

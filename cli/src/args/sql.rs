@@ -1,12 +1,12 @@
 //! Arguments of `sql`.
 
-#[cfg(feature = "cluster")]
-use std::num::NonZeroU16;
 use std::time::Duration;
 
 use clap::Args;
 use isomorph::{Error, Result};
 
+#[cfg(feature = "cluster")]
+use super::cluster::ClusterArgs;
 use super::duration::duration;
 use super::{OpenArgs, ResourceArgs};
 use crate::answer::AnswerFormat;
@@ -35,7 +35,8 @@ pub struct SqlArgs {
     #[arg(long, requires = "output")]
     pub replace: bool,
     /// Show how the query would be answered, and read no rows
-    #[arg(long)]
+    #[cfg_attr(feature = "cluster", arg(long, conflicts_with = "cluster"))]
+    #[cfg_attr(not(feature = "cluster"), arg(long))]
     pub explain: bool,
     /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -47,19 +48,6 @@ pub struct SqlArgs {
     pub open: OpenArgs,
     #[command(flatten)]
     pub resources: ResourceArgs,
-}
-
-/// Who answers.
-#[cfg(feature = "cluster")]
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Cluster")]
-pub struct ClusterArgs {
-    /// Let the cluster of this scheduler answer. Every machine sees the graphs at the same path [default: this process answers]
-    #[arg(long, value_name = "HOST:PORT", conflicts_with = "explain")]
-    pub cluster: Option<String>,
-    /// Into how many parts the cluster divides joins and groups: at least as many as all executors have threads
-    #[arg(long, value_name = "N", default_value = "16", requires = "cluster")]
-    pub partitions: NonZeroU16,
 }
 
 /// Parses the name of a parameter and its value.

@@ -62,31 +62,30 @@ pub fn answer(args: &CypherArgs, formats: &Registry, console: &Console, session:
     let graph = TableGraph::new(dataset, &resources.budget, cancel.clone())?.with_threads(resources.threads);
     let options =
         Options { parameters, timeout: args.timeout, cancel: cancel.clone(), ..Options::new(resources.budget.clone()) };
+    #[cfg(feature = "cluster")]
+    if let Some(cluster) = super::elsewhere::cluster(&args.cluster, &args.open)? {
+        use isomorph_cluster::{CypherQuestion, Place};
+        let told = |fault: isomorph_cypher::Fault| fault.into_error(&text);
+        let parts = query.is_divisible(&graph, &options).map_err(told)?.then(|| cluster.parts());
+        let mut notes = aside.screen();
+        notes.line("cluster", &of(u64::from(parts.unwrap_or(1)), "part"));
+        aside.show(&notes)?;
+        let interrupt = session.interrupt(Interrupt::listen)?;
+        let question = CypherQuestion::new(&text, &options, parts)?;
+        let patience = super::elsewhere::patience(interrupt.clone(), args.timeout);
+        let messages = cluster.cypher(question, Place::of_graph(&opened)?, patience)?;
+        let graph = isomorph_cypher::AnswerGraph::new(&resources.budget)?;
+        let rows = query.received(&graph, &options, parts.is_some(), Box::new(messages)).map_err(told)?;
+        let asked = Asked { text: &text, query: &query, graph: &graph };
+        return asked.deliver(rows, args, &interrupt, &cancel, &resources, console);
+    }
     let rows = query.run(&graph, &options).map_err(|fault| fault.into_error(&text))?;
     let asked = Asked { text: &text, query: &query, graph: &graph };
-    let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
-    let out = Sink::open(args.output.as_deref(), args.replace, format)?;
     let interrupt = match &args.output {
         None => interrupt,
         Some(_) => session.interrupt(Interrupt::listen)?,
     };
-    let work = || asked.answer(rows, format, out, &resources, console);
-    let (out, count) = interrupt.outcome(watched(&interrupt, &cancel, work))?;
-    let written = out.finish()?;
-    let rows = of(count, "row");
-    let aside = Console { aside: args.output.is_none(), ..*console };
-    let mut screen = aside.screen();
-    match &args.output {
-        Some(file) => screen.line("wrote", &format!("{file} ({rows})")),
-        None => screen.line("answer", &rows),
-    };
-    if args.output.is_some() || !console.json {
-        aside.show(&screen)?;
-    }
-    if let (Some(file), Some(bytes)) = (&args.output, written.bytes) {
-        aside.document(&serde_json::json!({ "wrote": file, "rows": count, "bytes": bytes }))?;
-    }
-    Ok(Answer::Yes)
+    asked.deliver(rows, args, &interrupt, &cancel, &resources, console)
 }
 
 /// Runs `work`, which is cancelled when the user interrupts the program.
@@ -161,6 +160,37 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// Writes the answer, and says what it is.
+    fn deliver(
+        &self,
+        rows: Rows<'_, '_>,
+        args: &CypherArgs,
+        interrupt: &Interrupt,
+        cancel: &Cancel,
+        resources: &Resources,
+        console: &Console,
+    ) -> Result<Answer> {
+        let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
+        let out = Sink::open(args.output.as_deref(), args.replace, format)?;
+        let work = || self.answer(rows, format, out, resources, console);
+        let (out, count) = interrupt.outcome(watched(interrupt, cancel, work))?;
+        let written = out.finish()?;
+        let rows = of(count, "row");
+        let aside = Console { aside: args.output.is_none(), ..*console };
+        let mut screen = aside.screen();
+        match &args.output {
+            Some(file) => screen.line("wrote", &format!("{file} ({rows})")),
+            None => screen.line("answer", &rows),
+        };
+        if args.output.is_some() || !console.json {
+            aside.show(&screen)?;
+        }
+        if let (Some(file), Some(bytes)) = (&args.output, written.bytes) {
+            aside.document(&serde_json::json!({ "wrote": file, "rows": count, "bytes": bytes }))?;
+        }
+        Ok(Answer::Yes)
+    }
+
     /// Writes the answer, and returns the output, which is not published yet, and the number of rows.
     fn answer(
         &self,

@@ -10,6 +10,8 @@ mod cypher;
 mod diff;
 mod digest;
 mod dump;
+#[cfg(feature = "cluster")]
+mod elsewhere;
 mod explain;
 mod extend;
 mod formats;

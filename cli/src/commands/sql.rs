@@ -137,12 +137,8 @@ mod asked {
         go_on: &mut dyn FnMut() -> Result<()>,
     ) -> Result<isomorph_query::Answer> {
         #[cfg(feature = "cluster")]
-        if let Some(scheduler) = &args.cluster.cluster {
-            use isomorph_cluster::{Cluster, Place};
-            if let Some(flag) = args.open.changing() {
-                return Err(Error::unsupported(format!("{flag} does not travel to a cluster"))
-                    .hint("ask without --cluster; or convert the graph first"));
-            }
+        if let Some(cluster) = super::super::elsewhere::cluster(&args.cluster, &args.open)? {
+            use isomorph_cluster::Place;
             let place = |(name, opened): &(String, Opened)| {
                 let place = match opened {
                     Opened::Graph(graph) => Place::of_graph(graph),
@@ -151,7 +147,6 @@ mod asked {
                 Ok::<_, Error>((name.clone(), place?))
             };
             let places = opened.iter().map(place).collect::<Result<_>>()?;
-            let cluster = Cluster::at(scheduler, usize::from(args.cluster.partitions.get()))?;
             return cluster.query(engine, &places, query, parameters, go_on);
         }
         let _ = (args, opened);

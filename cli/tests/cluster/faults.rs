@@ -131,7 +131,7 @@ fn processes_end_when_they_are_asked_to() {
 }
 
 /// Whether a stage was written below a directory.
-fn has_results(home: &Path) -> bool {
+pub fn has_results(home: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(home) else { return false };
     entries.flatten().any(|entry| {
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());

@@ -5,4 +5,6 @@
 
 mod answers;
 mod faults;
+mod languages;
 mod process;
+mod store;

@@ -28,8 +28,9 @@ pub struct Running {
 }
 
 impl Running {
-    fn start(words: &[&str]) -> Running {
+    fn start(words: &[&str], environment: &[(&str, String)]) -> Running {
         let mut command = command();
+        command.envs(environment.iter().cloned());
         command.arg("cluster").args(words).arg("--json").stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut printed = serde_json::Deserializer::from_reader(child.stdout.as_mut().unwrap()).into_iter();
@@ -70,16 +71,21 @@ impl Drop for Running {
 }
 
 pub fn scheduler() -> Running {
-    Running::start(&["scheduler", "--bind", "127.0.0.1:0", "--threads", "2"])
+    Running::start(&["scheduler", "--bind", "127.0.0.1:0", "--threads", "2"], &[])
 }
 
 /// An executor of `scheduler` that keeps what it makes below `home`, and opens what is below `allow`.
 pub fn executor(scheduler: &Running, home: &Path, allow: &[&Path]) -> Running {
+    let allow: Vec<String> = allow.iter().map(|path| path.display().to_string()).collect();
+    executor_of(scheduler, home, &allow, &[])
+}
+
+/// The same with places that may be URLs, and environment variables.
+pub fn executor_of(scheduler: &Running, home: &Path, allow: &[String], environment: &[(&str, String)]) -> Running {
     let own = ["executor", "--scheduler", &scheduler.address, "--threads", "2", "--memory", "512MiB", "--temp-dir"];
     let home = home.display().to_string();
-    let allow: Vec<String> = allow.iter().map(|path| path.display().to_string()).collect();
     let allow = allow.iter().flat_map(|path| ["--allow", path]);
-    Running::start(&own.into_iter().chain([home.as_str()]).chain(allow).collect::<Vec<_>>())
+    Running::start(&own.into_iter().chain([home.as_str()]).chain(allow).collect::<Vec<_>>(), environment)
 }
 
 /// A cluster of two executors.
@@ -108,6 +114,11 @@ impl Machines {
     pub fn asked(&self, paths: &[&str], question: &str) -> Output {
         asked(&self.scheduler, paths, question)
     }
+
+    /// What the cluster answers in another language.
+    pub fn asked_in(&self, language: &str, path: &str, question: &str) -> Output {
+        asking_in(language, &self.scheduler.address, &[path], question).output().unwrap()
+    }
 }
 
 /// What the cluster of a scheduler answers.
@@ -117,9 +128,14 @@ pub fn asked(scheduler: &Running, paths: &[&str], question: &str) -> Output {
 
 /// A client that asks the scheduler at an address.
 pub fn asking(scheduler: &str, paths: &[&str], question: &str) -> Command {
+    asking_in("sql", scheduler, paths, question)
+}
+
+/// The same in another language.
+pub fn asking_in(language: &str, scheduler: &str, paths: &[&str], question: &str) -> Command {
     let more = [question, "--format", "csv", "--partitions", "5", "--cluster", scheduler];
     let mut command = command();
-    command.arg("sql").args(paths).args(more).current_dir(root()).stdin(Stdio::null());
+    command.arg(language).args(paths).args(more).current_dir(root()).stdin(Stdio::null());
     command
 }
 
@@ -150,7 +166,12 @@ pub fn between(
 
 /// What one process answers.
 pub fn alone(paths: &[&str], question: &str) -> Output {
-    isomorph(&[&["sql"], paths, &[question, "--format", "csv"]].concat())
+    alone_in("sql", paths, question)
+}
+
+/// The same in another language.
+pub fn alone_in(language: &str, paths: &[&str], question: &str) -> Output {
+    isomorph(&[&[language], paths, &[question, "--format", "csv"]].concat())
 }
 
 /// The rows of an answer in an order of their own, with twelve digits of floats: their sums depend on the order of rows.

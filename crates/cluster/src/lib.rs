@@ -5,4 +5,7 @@
 mod ballista;
 
 #[cfg(feature = "ballista")]
-pub use ballista::{Cluster, Executor, ExecutorOptions, Place, Reach, Scheduler, listening};
+pub use ballista::{
+    Cluster, CypherQuestion, Executor, ExecutorOptions, Messages, Place, Reach, Scheduler, SparqlQuestion,
+    StatisticsQuestion, listening,
+};

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
+use isomorph::Error;
+
 use crate::eval::{Row, eval, set};
 use crate::exec::Context;
 use crate::fault::{Class, Fault, Result};
@@ -45,23 +47,52 @@ impl<'p> Grouping<'p> {
         for (_, expr) in &self.projection.keys {
             keys.push(Equivalent(eval(expr, row, cx)?));
         }
-        let at = match self.found.get(&keys) {
-            Some(at) => *at,
-            None => {
-                let values: Vec<Value> = keys.iter().map(|key| key.0.clone()).collect();
-                let states: Vec<State> = self.projection.aggregates.iter().map(State::new).collect();
-                let first: Vec<Value> =
-                    self.reads.iter().map(|slot| row.get(*slot).cloned().unwrap_or_default()).collect();
-                let bytes = 2 * values.iter().chain(&first).map(Value::bytes).sum::<u64>();
-                cx.grow(bytes + 128 + 96 * states.len() as u64)?;
-                self.groups.push(Group { keys: values, first, states });
-                self.found.insert(keys, self.groups.len() - 1);
-                self.groups.len() - 1
-            }
-        };
-        let Some(group) = self.groups.get_mut(at) else { return Ok(()) };
+        let reads = std::mem::take(&mut self.reads);
+        let first = || reads.iter().map(|slot| row.get(*slot).cloned().unwrap_or_default()).collect();
+        let at = self.group(keys, first, cx);
+        self.reads = reads;
+        let Some(group) = self.groups.get_mut(at?) else { return Ok(()) };
         for (state, aggregate) in group.states.iter_mut().zip(&self.projection.aggregates) {
             state.add(aggregate, row, times, cx)?;
+        }
+        Ok(())
+    }
+
+    /// The position of the group of these keys, which is added if it is new.
+    fn group(&mut self, keys: Vec<Equivalent>, first: impl FnOnce() -> Vec<Value>, cx: &Context<'_>) -> Result<usize> {
+        if let Some(at) = self.found.get(&keys) {
+            return Ok(*at);
+        }
+        let values: Vec<Value> = keys.iter().map(|key| key.0.clone()).collect();
+        let states: Vec<State> = self.projection.aggregates.iter().map(State::new).collect();
+        let first = first();
+        let bytes = 2 * values.iter().chain(&first).map(Value::bytes).sum::<u64>();
+        cx.grow(bytes + 128 + 96 * states.len() as u64)?;
+        self.groups.push(Group { keys: values, first, states });
+        self.found.insert(keys, self.groups.len() - 1);
+        Ok(self.groups.len() - 1)
+    }
+
+    /// The groups of a part of the rows: their keys, what is read of their first rows, and what is known of each aggregate.
+    pub(crate) fn into_parts(self) -> impl Iterator<Item = Vec<Value>> {
+        self.groups.into_iter().map(|Group { keys, first, states }| {
+            keys.into_iter().chain(first).chain(states.into_iter().map(State::into_value)).collect()
+        })
+    }
+
+    /// Adds such a group.
+    pub(crate) fn add_part(&mut self, values: Vec<Value>, cx: &Context<'_>) -> Result<()> {
+        let (keys, aggregates) = (self.projection.keys.len(), self.projection.aggregates.len());
+        if values.len() != keys + self.reads.len() + aggregates {
+            return Err(Fault::Other(broken()));
+        }
+        let mut values = values.into_iter();
+        let keys = values.by_ref().take(keys).map(Equivalent).collect();
+        let first: Vec<Value> = values.by_ref().take(self.reads.len()).collect();
+        let at = self.group(keys, || first, cx)?;
+        let Some(group) = self.groups.get_mut(at) else { return Ok(()) };
+        for ((state, aggregate), part) in group.states.iter_mut().zip(&self.projection.aggregates).zip(values) {
+            state.add_part(aggregate, &part, cx)?;
         }
         Ok(())
     }
@@ -95,6 +126,10 @@ impl<'p> Grouping<'p> {
         let _ = cx;
         Ok(Some(row))
     }
+}
+
+fn broken() -> Error {
+    Error::malformed("groups of another process cannot be read")
 }
 
 /// The state of one aggregate of one group.
@@ -144,6 +179,10 @@ impl State {
                 Fault::runtime(Class::ArgumentError, "NumberOutOfRange", message)
             })?);
         }
+        self.add_value(aggregate.what, value, times, cx)
+    }
+
+    fn add_value(&mut self, what: Aggregation, value: Value, times: i64, cx: &Context<'_>) -> Result<()> {
         if value.is_null() {
             return Ok(());
         }
@@ -161,7 +200,7 @@ impl State {
             number(&value)
                 .ok_or_else(|| Fault::argument_type(format!("{what} expects numbers, found {}", value.type_name())))
         };
-        match aggregate.what {
+        match what {
             Aggregation::CountRows | Aggregation::Count => {}
             Aggregation::Sum => {
                 if !matches!(value, Value::Duration(_)) {
@@ -214,6 +253,72 @@ impl State {
                 self.values.push(value);
             }
         }
+        Ok(())
+    }
+
+    /// What is known, for [`State::add_part`]. Of different values, that is all of them.
+    fn into_value(self) -> Value {
+        let fraction = self.fraction.map_or(Value::Null, Value::Float);
+        if let Some(seen) = self.seen {
+            return Value::list(vec![Value::list(seen.into_iter().map(|one| one.0).collect()), fraction]);
+        }
+        Value::list(vec![
+            Value::Int(self.count),
+            self.value,
+            Value::list(self.values),
+            Value::Float(self.mean),
+            self.whole.map_or(Value::Null, |sum| Value::text(sum.to_string())),
+            Value::Float(self.squares),
+            fraction,
+        ])
+    }
+
+    /// Adds what is known of a part of the rows.
+    #[expect(clippy::cast_precision_loss, reason = "counts of rows")]
+    fn add_part(&mut self, aggregate: &Aggregate, part: &Value, cx: &Context<'_>) -> Result<()> {
+        let Value::List(parts) = part else { return Err(Fault::Other(broken())) };
+        if aggregate.distinct {
+            let [Value::List(seen), fraction] = parts.as_slice() else { return Err(Fault::Other(broken())) };
+            self.fraction = self.fraction.or(number(fraction));
+            return seen.iter().try_for_each(|value| self.add_value(aggregate.what, value.clone(), 1, cx));
+        }
+        let [Value::Int(count), value, Value::List(values), Value::Float(mean), whole, Value::Float(squares), fraction] =
+            parts.as_slice()
+        else {
+            return Err(Fault::Other(broken()));
+        };
+        let before = self.count;
+        self.count = self.count.saturating_add(*count);
+        self.fraction = self.fraction.or(number(fraction));
+        if *count == 0 {
+            return Ok(());
+        }
+        if !value.is_null() {
+            let is_kept = match aggregate.what {
+                _ if self.value.is_null() => false,
+                Aggregation::Min => order(value, &self.value) != Ordering::Less,
+                Aggregation::Max => order(value, &self.value) != Ordering::Greater,
+                _ => {
+                    self.value = add(&self.value, value)?;
+                    true
+                }
+            };
+            if !is_kept {
+                self.value = value.clone();
+            }
+        }
+        cx.grow(values.iter().map(Value::bytes).sum())?;
+        self.values.extend(values.iter().cloned());
+        let whole = match whole {
+            Value::String(digits) => Some(digits.parse::<i128>().map_err(|_| Fault::Other(broken()))?),
+            _ => None,
+        };
+        self.whole = self.whole.zip(whole).and_then(|(own, other)| own.checked_add(other));
+        // Means and squares of two parts, by Chan's method.
+        let share = *count as f64 / self.count as f64;
+        let distance = mean - self.mean;
+        self.squares += squares + distance * distance * before as f64 * share;
+        self.mean += distance * share;
         Ok(())
     }
 

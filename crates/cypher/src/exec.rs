@@ -16,7 +16,8 @@ use crate::eval::{Row, eval, holds, set};
 use crate::fault::{Class, Fault, Result};
 use crate::graph::PropertyGraph;
 use crate::matching::Matches;
-use crate::plan::{Branch, Clause, Expr, Pattern, Plan, Projection, Slot};
+use crate::parts::{Divided, Part, Received};
+use crate::plan::{Clause, Expr, Pattern, Plan, Projection, Slot};
 use crate::sort::Sorted;
 use crate::tables::First;
 use crate::value::{Equivalent, Value};
@@ -37,6 +38,10 @@ pub(crate) struct Context<'a> {
     pub width: usize,
     /// Patterns are matched from node to node only.
     pub node_by_node: bool,
+    /// The part of the first pattern that is answered here, if it is not all.
+    pub part: Option<Part>,
+    /// How its tables were divided.
+    pub divided: Divided,
 }
 
 /// Steps between two looks at the clock.
@@ -154,13 +159,22 @@ impl<'p, 'g> Results<'p, 'g> {
         Results { is_outermost: true, ..Results::new(plan, start) }
     }
 
+    /// Those of the only branch, whose rows are these.
+    pub(crate) fn of_rows(plan: &'p Plan, rows: Rows<'p, 'g>) -> Self {
+        Results { current: Some(rows), ..Results::new(plan, Row::new()) }
+    }
+
     pub(crate) fn next(&mut self, cx: &Context<'g>) -> Result<Option<Vec<Value>>> {
         loop {
             let Some(branch) = self.plan.branches.get(self.branch) else { return Ok(None) };
             let may_pass = self.is_outermost && !cx.node_by_node;
             let rows = self.current.get_or_insert_with(|| {
                 let first = may_pass.then(|| First::of(branch, &self.start, cx)).flatten();
-                rows_of(branch, self.start.clone(), first)
+                let (first, done) = match first {
+                    Some(first) => (Rows::First(first), 1),
+                    None => (Rows::Once(Some(self.start.clone())), 0),
+                };
+                rows_of(branch.clauses.get(done..).unwrap_or_default(), self.start.clone(), first)
             });
             let Some(row) = rows.next(cx)? else {
                 self.current = None;
@@ -211,16 +225,17 @@ pub(crate) enum Rows<'p, 'g> {
     Project(Box<Project<'p, 'g>>),
     /// The first pattern, answered from whole tables.
     First(First<'p, 'g>),
+    /// Values of these slots that other processes found.
+    Received {
+        received: Box<Received<'g>>,
+        slots: Vec<Slot>,
+        base: Row,
+    },
 }
 
-fn rows_of<'p, 'g>(branch: &'p Branch, start: Row, first: Option<First<'p, 'g>>) -> Rows<'p, 'g> {
-    // Rows that are made anew hold the variables around a subquery.
-    let base = start.clone();
-    let (first, done) = match first {
-        Some(first) => (Rows::First(first), 1),
-        None => (Rows::Once(Some(start)), 0),
-    };
-    branch.clauses.iter().skip(done).fold(first, |input, clause| {
+/// What clauses make of rows. Rows that are made anew begin as `base`, which holds the variables around a subquery.
+pub(crate) fn rows_of<'p, 'g>(clauses: &'p [Clause], base: Row, first: Rows<'p, 'g>) -> Rows<'p, 'g> {
+    clauses.iter().fold(first, |input, clause| {
         let input = Box::new(input);
         match clause {
             Clause::Match { pattern, optional } => Rows::Match { input, pattern, optional: *optional, current: None },
@@ -236,6 +251,15 @@ impl<'p, 'g> Rows<'p, 'g> {
         match self {
             Rows::Once(row) => Ok(row.take()),
             Rows::First(first) => Ok(first.next(cx)?.map(|_| first.row().clone())),
+            Rows::Received { received, slots, base } => {
+                cx.tick()?;
+                let Some(values) = received.next()? else { return Ok(None) };
+                let mut row = base.clone();
+                for (slot, value) in slots.iter().zip(values) {
+                    set(&mut row, *slot, value);
+                }
+                Ok(Some(row))
+            }
             Rows::Match { input, pattern, optional, current } => loop {
                 if let Some((matches, before, any)) = current {
                     if let Some(row) = matches.next(cx)? {
@@ -296,18 +320,44 @@ pub(crate) struct Project<'p, 'g> {
     seen: HashSet<Vec<Equivalent>>,
     /// Rows still to skip and to return, once known.
     window: Option<(u64, u64)>,
+    stage: Stage,
+}
+
+/// How much of a projection is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// All of it.
+    Whole,
+    /// What a part can do: rows that no part needs any more are left out, and rows have what they are ordered by behind their variables.
+    Part,
+    /// What is left to do with the rows of all parts.
+    Rest,
 }
 
 impl<'p, 'g> Project<'p, 'g> {
     fn new(projection: &'p Projection, input: Rows<'p, 'g>, base: Row) -> Self {
-        Project { projection, input, base, groups: None, sorted: None, seen: HashSet::new(), window: None }
+        let stage = Stage::Whole;
+        Project { projection, input, base, groups: None, sorted: None, seen: HashSet::new(), window: None, stage }
+    }
+
+    /// What can be done for a part of the rows.
+    pub(crate) fn partial(projection: &'p Projection, input: Rows<'p, 'g>, base: Row) -> Self {
+        Project { stage: Stage::Part, ..Project::new(projection, input, base) }
+    }
+
+    /// What is left to do with what parts have sent.
+    pub(crate) fn of_parts(projection: &'p Projection, input: Rows<'p, 'g>, base: Row) -> Self {
+        Project { stage: Stage::Rest, ..Project::new(projection, input, base) }
     }
 
     fn next(&mut self, cx: &Context<'g>) -> Result<Option<Row>> {
         if self.window.is_none() {
             let skip = count(self.projection.skip.as_ref(), "SKIP", cx)?.unwrap_or(0);
             let limit = count(self.projection.limit.as_ref(), "LIMIT", cx)?.unwrap_or(u64::MAX);
-            self.window = Some((skip, limit));
+            self.window = Some(match self.stage {
+                Stage::Part => (0, skip.saturating_add(limit)),
+                Stage::Whole | Stage::Rest => (skip, limit),
+            });
         }
         loop {
             let (skip, limit) = self.window.unwrap_or((0, 0));
@@ -335,11 +385,20 @@ impl<'p, 'g> Project<'p, 'g> {
             let mut sorted = Sorted::new(directions, skip.saturating_add(limit));
             while let Some(mut row) = self.distinct(cx)? {
                 let mut keys = Vec::with_capacity(self.projection.order.len());
-                for (expr, _) in &self.projection.order {
-                    keys.push(eval(expr, &mut row, cx)?);
+                for (at, (expr, _)) in self.projection.order.iter().enumerate() {
+                    let is_known = self.stage == Stage::Rest && !self.projection.is_aggregating;
+                    let known = is_known.then(|| self.width(cx) + at).and_then(|slot| row.get_mut(slot));
+                    keys.push(match known {
+                        Some(known) => std::mem::take(known),
+                        None => eval(expr, &mut row, cx)?,
+                    });
                 }
                 let kept = self.projection.kept.iter();
-                let values = kept.map(|slot| row.get_mut(*slot).map(std::mem::take).unwrap_or_default()).collect();
+                let mut values: Vec<Value> =
+                    kept.map(|slot| row.get_mut(*slot).map(std::mem::take).unwrap_or_default()).collect();
+                if self.stage == Stage::Part {
+                    values.extend(keys.iter().cloned());
+                }
                 sorted.push(keys, values, cx)?;
             }
             sorted.finish();
@@ -347,10 +406,19 @@ impl<'p, 'g> Project<'p, 'g> {
         }
         let Some(values) = self.sorted.as_mut().and_then(Sorted::next) else { return Ok(None) };
         let mut row = self.base.clone();
-        for (slot, value) in self.projection.kept.iter().zip(values) {
-            set(&mut row, *slot, value);
+        let ordered_by = self.width(cx)..cx.width;
+        for (slot, value) in self.projection.kept.iter().copied().chain(ordered_by).zip(values) {
+            set(&mut row, slot, value);
         }
         Ok(Some(row))
+    }
+
+    /// The number of variables of a row; behind them is what a row of a part is ordered by.
+    fn width(&self, cx: &Context<'g>) -> usize {
+        match self.stage {
+            Stage::Whole => cx.width,
+            Stage::Part | Stage::Rest => cx.width.saturating_sub(self.projection.order.len()),
+        }
     }
 
     fn distinct(&mut self, cx: &Context<'g>) -> Result<Option<Row>> {
@@ -370,24 +438,16 @@ impl<'p, 'g> Project<'p, 'g> {
     fn projected(&mut self, cx: &Context<'g>) -> Result<Option<Row>> {
         if !self.projection.is_aggregating {
             let Some(mut row) = self.input.next(cx)? else { return Ok(None) };
-            for (slot, expr) in &self.projection.keys {
-                let value = eval(expr, &mut row, cx)?;
-                set(&mut row, *slot, value);
+            if self.stage != Stage::Rest {
+                for (slot, expr) in &self.projection.keys {
+                    let value = eval(expr, &mut row, cx)?;
+                    set(&mut row, *slot, value);
+                }
             }
             return Ok(Some(row));
         }
         if self.groups.is_none() {
-            let mut groups = Grouping::new(self.projection);
-            if let Rows::First(first) = &mut self.input {
-                while let Some(times) = first.next(cx)? {
-                    groups.add(first.row(), times, cx)?;
-                }
-            } else {
-                while let Some(mut row) = self.input.next(cx)? {
-                    cx.tick()?;
-                    groups.add(&mut row, 1, cx)?;
-                }
-            }
+            let mut groups = self.grouped(cx)?;
             groups.finish(cx);
             self.groups = Some(groups);
         }
@@ -398,6 +458,31 @@ impl<'p, 'g> Project<'p, 'g> {
             set(&mut row, *slot, value);
         }
         Ok(Some(row))
+    }
+
+    /// The groups of all rows.
+    pub(crate) fn grouped(&mut self, cx: &Context<'g>) -> Result<Grouping<'p>> {
+        let mut groups = Grouping::new(self.projection);
+        match &mut self.input {
+            Rows::First(first) => {
+                while let Some(times) = first.next(cx)? {
+                    groups.add(first.row(), times, cx)?;
+                }
+            }
+            Rows::Received { received, .. } => {
+                while let Some(values) = received.next()? {
+                    cx.tick()?;
+                    groups.add_part(values, cx)?;
+                }
+            }
+            input => {
+                while let Some(mut row) = input.next(cx)? {
+                    cx.tick()?;
+                    groups.add(&mut row, 1, cx)?;
+                }
+            }
+        }
+        Ok(groups)
     }
 }
 

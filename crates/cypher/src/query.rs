@@ -14,6 +14,7 @@ use crate::fault::{Fault, Result};
 use crate::graph::PropertyGraph;
 use crate::lower;
 use crate::names::Names;
+use crate::parts::Received;
 use crate::plan::{Clause, Plan};
 use crate::respelled::Respelled;
 use crate::value::Value;
@@ -67,12 +68,21 @@ pub struct Options {
     pub timeout: Option<Duration>,
     /// Match every pattern from node to node, also where going over a table is faster: to compare both ways.
     pub node_by_node: bool,
+    /// The time of `datetime()` and its like.
+    pub now: chrono::DateTime<chrono::Utc>,
 }
 
 impl Options {
     /// No parameters, no time limit.
     pub fn new(budget: Budget) -> Self {
-        Options { parameters: BTreeMap::new(), budget, cancel: Cancel::new(), timeout: None, node_by_node: false }
+        Options {
+            parameters: BTreeMap::new(),
+            budget,
+            cancel: Cancel::new(),
+            timeout: None,
+            node_by_node: false,
+            now: chrono::Utc::now(),
+        }
     }
 }
 
@@ -152,9 +162,14 @@ impl Query {
     /// # Errors
     /// If there is no memory.
     pub fn run<'q, 'g>(&'q self, graph: &'g dyn PropertyGraph, options: &'g Options) -> Result<Rows<'q, 'g>> {
-        let now = chrono::Utc::now();
-        let seed = now.timestamp_nanos_opt().unwrap_or_default().unsigned_abs() | 1;
-        let context = Context {
+        let context = self.context(graph, options)?;
+        let start = vec![Value::Null; self.plan.width];
+        Ok(Rows::of(Results::outermost(&self.plan, start), context))
+    }
+
+    pub(crate) fn context<'g>(&self, graph: &'g dyn PropertyGraph, options: &'g Options) -> Result<Context<'g>> {
+        let seed = chrono::Utc::now().timestamp_nanos_opt().unwrap_or_default().unsigned_abs() | 1;
+        Ok(Context {
             graph,
             parameters: &options.parameters,
             cancel: options.cancel.clone(),
@@ -163,20 +178,36 @@ impl Query {
             pending: Cell::new(0),
             ticks: Cell::new(0),
             regexes: RefCell::new(HashMap::new()),
-            now,
+            now: options.now,
             random: Cell::new(seed),
             width: self.plan.width,
             node_by_node: options.node_by_node,
-        };
-        let start = vec![Value::Null; self.plan.width];
-        Ok(Rows { results: Results::outermost(&self.plan, start), context })
+            part: None,
+            divided: RefCell::default(),
+        })
     }
 }
 
 /// The rows of a running query.
 pub struct Rows<'q, 'g> {
-    results: Results<'q, 'g>,
+    found: Found<'q, 'g>,
     context: Context<'g>,
+}
+
+enum Found<'q, 'g> {
+    Here(Box<Results<'q, 'g>>),
+    /// By another process.
+    Elsewhere(Received<'g>),
+}
+
+impl<'q, 'g> Rows<'q, 'g> {
+    pub(crate) fn of(results: Results<'q, 'g>, context: Context<'g>) -> Self {
+        Rows { found: Found::Here(Box::new(results)), context }
+    }
+
+    pub(crate) fn received(received: Received<'g>, context: Context<'g>) -> Self {
+        Rows { found: Found::Elsewhere(received), context }
+    }
 }
 
 impl std::fmt::Debug for Rows<'_, '_> {
@@ -189,7 +220,10 @@ impl Iterator for Rows<'_, '_> {
     type Item = Result<Vec<Value>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.results.next(&self.context).transpose()
+        match &mut self.found {
+            Found::Here(results) => results.next(&self.context).transpose(),
+            Found::Elsewhere(received) => self.context.tick().and_then(|()| received.next()).transpose(),
+        }
     }
 }
 

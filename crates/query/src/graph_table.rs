@@ -12,13 +12,14 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Toke
 use isomorph::error::Place;
 use isomorph::storage::Resources;
 use isomorph::{Error, Result, did_you_mean};
-use isomorph_cypher::{Query, Value};
+use isomorph_cypher::Value;
 
 use crate::catalog::{Catalog, Entry, FILES, GraphSchema};
 use crate::dialect::Questions;
 use crate::matched::MatchedRows;
 use crate::names::{Match, find};
 use crate::parameters::Parameters;
+use crate::parts::Pattern;
 
 /// What the tables are called in the rewritten question.
 const NAME: &str = "_graph_table_";
@@ -75,15 +76,6 @@ pub(crate) fn take(
     }
     write(tokens.get(next..).unwrap_or_default(), &mut taken.question);
     Ok(Some(taken))
-}
-
-/// Whether a question has a `GRAPH_TABLE`.
-///
-/// # Errors
-/// [`isomorph::Kind::Usage`] with the place for one without end.
-pub(crate) fn is_in(question: &str) -> Result<bool> {
-    let tokens = Tokenizer::new(&Questions, question).tokenize_with_location();
-    tokens.map_or(Ok(false), |tokens| Ok(found(&tokens)?.is_some()))
 }
 
 fn place(token: &TokenWithSpan) -> Place {
@@ -228,7 +220,7 @@ impl Parsed {
         place: &Place,
         used: &mut BTreeSet<String>,
     ) -> Result<MatchedRows> {
-        let graph = self.graph(catalog)?.graph();
+        let graph = self.graph(catalog)?;
         let mut values = BTreeMap::new();
         for name in &self.parameters {
             let value = parameters.value(name).ok_or_else(|| {
@@ -238,11 +230,8 @@ impl Parsed {
             values.insert(name.clone(), of_text(value));
             used.insert(name.clone());
         }
-        let query = Query::of_graph_table(&self.query, &values).map_err(|fault| fault.into_error(&self.query))?;
-        if let Some(unknown) = query.names().unknown(graph.dataset()?.source().graph()).into_iter().next() {
-            return Err(Error::usage(format!("GRAPH_TABLE: {unknown}")));
-        }
-        MatchedRows::new(graph, query, &self.query, values, resources, place)
+        let pattern = Pattern { text: self.query.as_str().into(), parameters: values, place: place.clone() };
+        MatchedRows::of(graph.graph(), &graph.name, &pattern, resources)
     }
 
     fn graph<'c>(&self, catalog: &'c Catalog) -> Result<&'c GraphSchema> {

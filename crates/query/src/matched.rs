@@ -1,6 +1,5 @@
 //! The matches of a `GRAPH_TABLE`, which are found when they are read.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,7 +10,6 @@ use arrow_schema::SchemaRef;
 use datafusion::common::Statistics;
 use futures::{Stream, StreamExt};
 use isomorph::dataset::Cancel;
-use isomorph::error::Place;
 use isomorph::storage::Resources;
 use isomorph::{Error, Graph, Predicate, Result};
 use isomorph_cypher::{Columns, Options, Query, TableGraph, Value};
@@ -20,7 +18,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use crate::columns::Column;
 use crate::errors::internal;
 use crate::graph_table::at;
-use crate::parts::{Part, Rows, Wanted};
+use crate::parts::{Part, Pattern, Rows, Wanted};
 
 /// Rows of a batch.
 const BATCH: usize = 8192;
@@ -32,43 +30,41 @@ const WAITING: usize = 2;
 #[derive(Clone)]
 pub(crate) struct MatchedRows {
     graph: Arc<Graph>,
+    /// The name of the graph in the question.
+    #[cfg_attr(not(feature = "distributed"), expect(dead_code, reason = "another process has to find it"))]
+    name: String,
     query: Arc<Query>,
-    text: Arc<str>,
-    parameters: BTreeMap<String, Value>,
+    pattern: Pattern,
     resources: Resources,
-    place: Place,
     columns: Columns,
 }
 
 impl fmt::Debug for MatchedRows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MatchedRows").field("query", &self.text).finish_non_exhaustive()
+        f.debug_struct("MatchedRows").field("query", &self.pattern.text).finish_non_exhaustive()
     }
 }
 
 impl MatchedRows {
-    /// The table of a query, which `text` says. Nothing is read but what the types of tables take.
+    /// The table of a pattern. Nothing is read but what the types of tables take.
     ///
     /// # Errors
-    /// If the budget is used up.
-    pub fn new(
-        graph: &Arc<Graph>,
-        query: Query,
-        text: &str,
-        parameters: BTreeMap<String, Value>,
-        resources: &Resources,
-        place: &Place,
-    ) -> Result<Self> {
+    /// If the pattern is none, or names what the graph does not have; if the budget is used up.
+    pub fn of(graph: &Arc<Graph>, name: &str, pattern: &Pattern, resources: &Resources) -> Result<Self> {
+        let Pattern { text, parameters, .. } = pattern;
+        let query = Query::of_graph_table(text, parameters).map_err(|fault| fault.into_error(text))?;
+        if let Some(unknown) = query.names().unknown(graph.dataset()?.source().graph()).into_iter().next() {
+            return Err(Error::usage(format!("GRAPH_TABLE: {unknown}")));
+        }
         let tables = TableGraph::new(graph.dataset()?, &resources.budget, Cancel::new())?;
-        let columns = query.column_types(&tables, &parameters);
+        let columns = query.column_types(&tables, parameters);
         drop(tables);
         Ok(MatchedRows {
             graph: Arc::clone(graph),
+            name: name.to_owned(),
             query: Arc::new(query),
-            text: text.into(),
-            parameters,
+            pattern: pattern.clone(),
             resources: resources.clone(),
-            place: place.clone(),
             columns,
         })
     }
@@ -78,9 +74,12 @@ impl MatchedRows {
         let dataset = self.graph.dataset()?;
         let budget = &self.resources.budget;
         let tables = TableGraph::new(dataset, budget, cancel.clone())?.with_threads(self.resources.threads);
-        let options =
-            Options { parameters: self.parameters.clone(), cancel: cancel.clone(), ..Options::new(budget.clone()) };
-        let told = |fault: isomorph_cypher::Fault| fault.into_error(&self.text);
+        let options = Options {
+            parameters: self.pattern.parameters.clone(),
+            cancel: cancel.clone(),
+            ..Options::new(budget.clone())
+        };
+        let told = |fault: isomorph_cypher::Fault| fault.into_error(&self.pattern.text);
         let mut rows = self.query.run(&tables, &options).map_err(told)?;
         let mut left = wanted.limit.unwrap_or(usize::MAX);
         let mut memory = budget.reserve(0)?;
@@ -189,8 +188,13 @@ impl Rows for MatchedRows {
     fn parts(&self, wanted: &Wanted) -> Result<Vec<Part>> {
         let (own, wanted) = (self.clone(), wanted.clone());
         Ok(vec![Matches::later("isomorph-graph-table", move |cancel, to| {
-            own.find(&wanted, cancel, to).map_err(|error| at(error, &own.place))
+            own.find(&wanted, cancel, to).map_err(|error| at(error, &own.pattern.place))
         })])
+    }
+
+    #[cfg(feature = "distributed")]
+    fn matched(&self) -> Option<(String, Pattern)> {
+        Some((self.name.clone(), self.pattern.clone()))
     }
 
     fn way(&self, _: &Wanted) -> String {

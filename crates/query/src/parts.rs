@@ -1,19 +1,33 @@
 //! Rows that a scan reads, whatever they are kept in.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use datafusion::common::Statistics;
 use futures::Stream;
+use isomorph::error::Place;
 use isomorph::model::DynamicFilter;
 use isomorph::{Predicate, Result};
+use isomorph_cypher::Value;
 
 use crate::columns::Column;
 
 /// A part of the rows: its batches, in the columns that were asked for.
 pub(crate) type Part = Pin<Box<dyn Stream<Item = Result<RecordBatch>> + Send>>;
+
+/// The pattern of a `GRAPH_TABLE`, from which its matches are found again.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern {
+    /// `MATCH … RETURN …`.
+    pub text: Arc<str>,
+    pub parameters: BTreeMap<String, Value>,
+    /// Where the question has it.
+    pub place: Place,
+}
 
 /// Which rows and columns are wanted.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +86,12 @@ pub(crate) trait Rows: Debug + Send + Sync + 'static {
     /// Whether tables are held in memory to find them, which may be too small for that.
     fn holds_tables(&self) -> bool {
         false
+    }
+
+    /// Of matches of a pattern: the name of the graph in the question, and the pattern.
+    #[cfg(feature = "distributed")]
+    fn matched(&self) -> Option<(String, Pattern)> {
+        None
     }
 
     /// How they are found, in a few words, for plans.

@@ -92,11 +92,6 @@ impl Planning {
     /// As those of the engine's `query`.
     pub fn logical(&self, handle: &Handle) -> Result<Planned> {
         let Planning { question, parameters, catalog, resources, .. } = self;
-        if self.elsewhere.is_some() && graph_table::is_in(question)? {
-            // One process finds its rows.
-            return Err(Error::unsupported("GRAPH_TABLE is not divided among machines")
-                .hint("join the tables of its nodes and edges; or ask one machine"));
-        }
         // Patterns are no SQL to the parser: tables of their matches take their places.
         let taken = graph_table::take(question, parameters, catalog, resources)?;
         let (question, catalog, used) = match &taken {

@@ -33,9 +33,7 @@ struct Document<'a> {
 /// # Errors
 /// Any error of reading or writing.
 pub fn run(args: &StatsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
-    let walked =
-        Walked::open(&args.path, (&args.walk, &args.open, &args.select, &args.resources), None, formats, console)?;
-    let found = walked.interrupt.outcome(statistics(&walked.source, &walked.job()))?;
+    let found = found(args, formats, console)?;
     let mut screen = console.screen();
     show(&mut screen, &args.path, &found, console.verbose, args.walk.hyperedges.is_some());
     if let Some(file) = &args.html {
@@ -54,6 +52,29 @@ pub fn run(args: &StatsArgs, formats: &Registry, console: &Console) -> Result<An
     console.show(&screen)?;
     console.document(&Document { path: &args.path, statistics: &found })?;
     Ok(Answer::Yes)
+}
+
+/// The statistics, of this process or of a cluster.
+fn found(args: &StatsArgs, formats: &Registry, console: &Console) -> Result<GraphStatistics> {
+    #[cfg(feature = "cluster")]
+    if let Some(cluster) = crate::commands::elsewhere::cluster(&args.cluster, &args.open)? {
+        use isomorph_cluster::{Place, StatisticsQuestion};
+        if !args.select.selection(None)?.is_everything() {
+            return Err(crate::commands::elsewhere::refused("a selection"));
+        }
+        let interrupt = crate::interrupt::Interrupt::listen()?;
+        let resources = args.resources.resources()?;
+        let (location, options) = args.open.place(&args.path, formats, &resources)?;
+        let graph = isomorph::Graph::open(&location, &options, resources)?;
+        console.warn(&graph.opened().native.about().findings);
+        console.warn(&graph.opened().cautions()?);
+        let asked = StatisticsQuestion::new(args.walk.relations(), args.walk.hyperedges);
+        let patience = crate::commands::elsewhere::patience(interrupt.clone(), None);
+        return interrupt.outcome(cluster.statistics(asked, Place::of_graph(&graph)?, patience));
+    }
+    let walked =
+        Walked::open(&args.path, (&args.walk, &args.open, &args.select, &args.resources), None, formats, console)?;
+    walked.interrupt.outcome(statistics(&walked.source, &walked.job()))
 }
 
 fn show(screen: &mut Screen, path: &str, found: &GraphStatistics, all: bool, expanded: bool) {

@@ -63,9 +63,6 @@ pub fn answer(args: &SparqlArgs, formats: &Registry, console: &Console, session:
         Staging::file(&file_place(name)?, mode)
     });
     let output = output.transpose()?;
-    // A command that only reads is ended by the system's signals.
-    let interrupt = session.interrupt(|| Ok(Interrupt::default()))?;
-    let graph = asked::graph(args, &question, formats, console, session)?;
     let namespaces = args.open.namespaces.iter().cloned().collect();
     let shape = console.screen().shape();
     let printing = Printing {
@@ -79,23 +76,38 @@ pub fn answer(args: &SparqlArgs, formats: &Registry, console: &Console, session:
     // What is said of a table goes to standard error: standard output has the answer and nothing else.
     let aside = Console { aside: true, ..*console };
     let mut screen = aside.screen();
+    #[cfg(feature = "cluster")]
+    {
+        use crate::commands::elsewhere::{cluster, patience};
+        use isomorph_cluster::{Place, SparqlQuestion};
+        // Namespaces apply to the query.
+        let open = crate::args::OpenArgs { namespaces: Vec::new(), ..args.open.clone() };
+        if let Some(cluster) = cluster(&args.cluster, &open)? {
+            let interrupt = session.interrupt(Interrupt::listen)?;
+            let graph = session.graph(&args.path, &open, formats, &resources, console)?;
+            let asked = SparqlQuestion::new(&text, &options, args.timeout);
+            let patience = patience(interrupt.clone(), args.timeout);
+            let messages = cluster.sparql(asked, Place::of_graph(&graph)?, patience)?;
+            let write = |answer: sparql::Answer<'_>| printing.write(answer, output.as_ref(), &interrupt, &mut screen);
+            let answer = question.received(Box::new(messages), write)?;
+            return published(answer, output, &screen, &aside);
+        }
+    }
+    // A command that only reads is ended by the system's signals.
+    let interrupt = session.interrupt(|| Ok(Interrupt::default()))?;
+    let graph = asked::graph(args, &question, formats, console, session)?;
     let go_on = || interrupt.check();
-    let answer = question.run_while(&graph, args.timeout, &go_on, |answer| match &output {
-        None => {
-            let mut out = Stoppable { out: Output::new(), interrupt: &interrupt };
-            printing.print(answer, &mut out, &mut screen)
-        }
-        Some(staging) => {
-            let mut file = staging.create("")?;
-            let printed = printing.print(answer, &mut file, &mut screen)?;
-            file.finish()?;
-            Ok(printed)
-        }
-    })?;
+    let write = |answer: sparql::Answer<'_>| printing.write(answer, output.as_ref(), &interrupt, &mut screen);
+    let answer = question.run_while(&graph, args.timeout, &go_on, write)?;
+    published(answer, output, &screen, &aside)
+}
+
+/// Lets the output appear, and says what the answer is.
+fn published(answer: Answer, output: Option<Staging>, screen: &Screen, aside: &Console) -> Result<Answer> {
     if let Some(staging) = output {
         staging.commit(&[])?;
     }
-    aside.show(&screen)?;
+    aside.show(screen)?;
     Ok(answer)
 }
 
@@ -171,6 +183,23 @@ struct Printing<'a> {
 }
 
 impl Printing<'_> {
+    /// Writes an answer to the output, or to standard output.
+    fn write(
+        &self,
+        answer: sparql::Answer<'_>,
+        output: Option<&Staging>,
+        interrupt: &Interrupt,
+        screen: &mut Screen,
+    ) -> Result<Answer> {
+        let Some(staging) = output else {
+            return self.print(answer, &mut Stoppable { out: Output::new(), interrupt }, screen);
+        };
+        let mut file = staging.create("")?;
+        let printed = self.print(answer, &mut file, screen)?;
+        file.finish()?;
+        Ok(printed)
+    }
+
     /// Prints an answer to `out`. What is to be said of it goes to `screen`.
     fn print(&self, answer: sparql::Answer<'_>, out: &mut dyn Write, screen: &mut Screen) -> Result<Answer> {
         let results = match self.format {

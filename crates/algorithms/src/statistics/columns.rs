@@ -10,7 +10,7 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use isomorph_error::Result;
 use isomorph_storage::{Budget, Reservation};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::nodes::unread;
@@ -25,7 +25,7 @@ const EACH: u64 = 32;
 const BITS: u32 = 14;
 
 /// A number of different values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Distinct {
     /// The number.
     pub values: u64,

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use isomorph_error::Result;
 use isomorph_storage::Resources;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::edges::is_undirected;
 use crate::adjacency::Adjacency;
 use crate::array::Array;
 
 /// How degrees are distributed over nodes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Degrees {
     /// The smallest.
     pub min: u64,
@@ -28,7 +28,7 @@ pub struct Degrees {
 }
 
 /// How many nodes (or components) have a degree (or size) in a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistogramBar {
     /// The smallest number of the range.
     pub from: u64,

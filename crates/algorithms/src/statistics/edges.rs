@@ -3,14 +3,14 @@
 use isomorph_error::Result;
 use isomorph_model::Graph;
 use isomorph_storage::parallel::map;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::adjacency::Adjacency;
 use crate::arcs::{Arcs, FORWARD, UNDIRECTED, label};
 use crate::read::{Edges, RelationOf, Relations};
 
 /// The edges of one relation of an edge type.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EdgeTypeStatistics {
     /// The type of their sources.
     pub source: String,

@@ -12,7 +12,7 @@ use isomorph_dataset::{Dataset, Role, TableKind};
 use isomorph_error::Result;
 use isomorph_model::{Batch, KeyKind, Request, Source, Tables};
 use isomorph_storage::parallel::map;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::arcs::{Arcs, Kept};
 use crate::array::Array;
@@ -26,7 +26,7 @@ pub use degrees::{Degrees, HistogramBar};
 pub use edges::EdgeTypeStatistics;
 
 /// What a graph looks like.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GraphStatistics {
     /// Number of nodes.
     pub nodes: u64,
@@ -63,7 +63,7 @@ pub struct GraphStatistics {
 }
 
 /// The nodes of a type.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeTypeStatistics {
     /// The type.
     pub name: String,
@@ -74,7 +74,7 @@ pub struct NodeTypeStatistics {
 }
 
 /// The weakly connected components.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComponentStatistics {
     /// Their number.
     pub count: u64,
@@ -85,7 +85,7 @@ pub struct ComponentStatistics {
 }
 
 /// The columns of a table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableColumns {
     /// The table, as SQL calls it.
     pub table: String,
@@ -96,7 +96,7 @@ pub struct TableColumns {
 }
 
 /// A column.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnStatistics {
     /// Its name.
     pub name: String,

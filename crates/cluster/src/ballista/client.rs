@@ -1,21 +1,26 @@
 //! Questions to a cluster.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ballista_core::config::BallistaConfig;
 use ballista_core::extension::SessionConfigExt;
 use ballista_core::serde::protobuf::KeyValuePair;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::physical_plan::AsExecutionPlan;
 use datafusion_proto::protobuf::PhysicalPlanNode;
-use isomorph::Result;
+use isomorph::algorithms::GraphStatistics;
+use isomorph::{Error, Result};
 use isomorph_query::distributed::{DistributedPlan, error_of_engine};
 use isomorph_query::{Answer, Engine, Parameters};
 
 use crate::ballista::address::host_and_port;
 use crate::ballista::codec::{Codec, Role};
-use crate::ballista::job::{Job, start};
+use crate::ballista::job::{Job, Messages, start};
 use crate::ballista::place::Place;
+use crate::ballista::question::{CypherQuestion, Question, SparqlQuestion, StatisticsQuestion};
+use crate::ballista::question_exec::{QuestionExec, messages};
 use crate::ballista::wire;
 
 /// A cluster that answers questions.
@@ -53,17 +58,76 @@ impl Cluster {
         if planned.tables().is_empty() {
             return engine.query_while(question, parameters, go_on);
         }
-        let plan = written(&planned, places)?;
+        let plan = written(Arc::clone(planned.plan()), places)?;
         let job = Job { scheduler: self.scheduler.clone(), plan, settings: settings(planned.config()) };
         let stream = start(job, planned.plan().schema())?;
         Ok(planned.answer(stream))
     }
+
+    /// Into how many parts a question that can be divided is divided.
+    pub fn parts(&self) -> u32 {
+        u32::try_from(self.partitions).unwrap_or(u32::MAX)
+    }
+
+    /// Asks a question in openCypher about the graph of this place. Returns the messages for [`isomorph_cypher::Query::received`].
+    ///
+    /// # Errors
+    /// If there is no thread. Those of the scheduler and of executors, reading the messages tells, and those of `go_on`.
+    pub fn cypher<'g>(
+        &self,
+        question: CypherQuestion,
+        place: Place,
+        go_on: impl FnMut() -> Result<()> + 'g,
+    ) -> Result<Messages<'g>> {
+        self.ask(Question::Cypher(question), place, go_on)
+    }
+
+    /// The same in SPARQL, for [`isomorph_sparql::Question::received`].
+    ///
+    /// # Errors
+    /// As [`Cluster::cypher`].
+    pub fn sparql<'g>(
+        &self,
+        question: SparqlQuestion,
+        place: Place,
+        go_on: impl FnMut() -> Result<()> + 'g,
+    ) -> Result<Messages<'g>> {
+        self.ask(Question::Sparql(question), place, go_on)
+    }
+
+    /// The statistics of the graph of this place.
+    ///
+    /// # Errors
+    /// As [`isomorph::algorithms::statistics`], those of the cluster, and of `go_on`.
+    pub fn statistics(
+        &self,
+        question: StatisticsQuestion,
+        place: Place,
+        go_on: impl FnMut() -> Result<()>,
+    ) -> Result<GraphStatistics> {
+        let mut messages = self.ask(Question::Statistics(question), place, go_on)?;
+        let found = messages.next().ok_or_else(|| Error::malformed("an answer without statistics"))??;
+        serde_json::from_slice(&found)
+            .map_err(|error| Error::malformed(format!("the statistics of an executor: {error}")).caused_by(error))
+    }
+
+    fn ask<'g>(
+        &self,
+        question: Question,
+        place: Place,
+        go_on: impl FnMut() -> Result<()> + 'g,
+    ) -> Result<Messages<'g>> {
+        let plan = QuestionExec::new(question, place).map_err(error_of_engine)?;
+        let plan = written(Arc::new(plan), &BTreeMap::new())?;
+        let job = Job { scheduler: self.scheduler.clone(), plan, settings: settings(&SessionConfig::new()) };
+        Messages::of(job, messages(), Box::new(go_on))
+    }
 }
 
-fn written(planned: &DistributedPlan, places: &BTreeMap<String, Place>) -> Result<Vec<u8>> {
+fn written(plan: Arc<dyn ExecutionPlan>, places: &BTreeMap<String, Place>) -> Result<Vec<u8>> {
     let codec = Codec::new(Role::Client(places.clone()));
     let mut bytes = Vec::new();
-    let node = PhysicalPlanNode::try_from_physical_plan(planned.plan().clone(), &codec);
+    let node = PhysicalPlanNode::try_from_physical_plan(plan, &codec);
     node.and_then(|node| node.try_encode(&mut bytes))
         .map_err(|error| wire::of_text(&error.to_string()).unwrap_or_else(|| error_of_engine(error)))?;
     Ok(bytes)
@@ -83,11 +147,10 @@ fn settings(config: &SessionConfig) -> Vec<KeyValuePair> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use std::net::TcpStream;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    use isomorph::Kind;
     use isomorph::storage::Resources;
-    use isomorph::{Error, Kind};
 
     use super::*;
     use crate::ballista::address::{Reach, listening};
@@ -103,7 +166,7 @@ mod tests {
         engine.add_graph("graph", graph).unwrap();
         let question = "select id from person where id > 1200";
         let planned = engine.distributed(question, &Parameters::new(), 4, &mut || Ok(())).unwrap();
-        let bytes = written(&planned, &places).unwrap();
+        let bytes = written(Arc::clone(planned.plan()), &places).unwrap();
         (planned, bytes)
     }
 

@@ -1,4 +1,4 @@
-//! Plans as bytes: scans of graphs, and functions of ours; everything else is Ballista's and DataFusion's to write.
+//! Plans as bytes: scans of graphs, questions about them, and functions of ours; everything else is Ballista's and DataFusion's to write.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,14 +18,16 @@ use prost::Message;
 
 use crate::ballista::opener::Opener;
 use crate::ballista::place::Place;
+use crate::ballista::question_exec::QuestionExec;
 use crate::ballista::wire;
 
-/// What bytes of ours begin with: no message of Ballista's does.
-const MARK: &[u8] = b"isomorph\0";
+/// What scans and questions begin with: no message of Ballista's does.
+const SCAN: &[u8] = b"isomorph\0";
+const QUESTION: &[u8] = b"isomorph?\0";
 
 /// The version of what is written here, and of the rules by which plans are divided. Each process refuses another one, and another version of isomorph, in
 /// which the same plan may read other parts.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A scan as it is written.
 #[derive(Clone, PartialEq, Message)]
@@ -45,6 +47,23 @@ struct ScanMessage {
     /// The columns that it gives.
     #[prost(message, optional, tag = "5")]
     schema: Option<protobuf::Schema>,
+}
+
+/// A question as it is written.
+#[derive(Clone, PartialEq, Message)]
+struct QuestionMessage {
+    /// [`VERSION`].
+    #[prost(uint32, tag = "1")]
+    codec: u32,
+    /// The version of isomorph.
+    #[prost(string, tag = "2")]
+    isomorph: String,
+    /// The place, as JSON.
+    #[prost(string, tag = "3")]
+    place: String,
+    /// The question, as JSON.
+    #[prost(string, tag = "4")]
+    question: String,
 }
 
 /// Who reads and writes plans.
@@ -78,6 +97,10 @@ fn broken(what: &str) -> Error {
     Error::malformed(format!("a plan cannot be read: {what}"))
 }
 
+fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::unsupported(error.to_string()).caused_by(error))
+}
+
 /// Checks that a message comes from the same version.
 fn check(codec: u32, isomorph: &str) -> Result<()> {
     let own = env!("CARGO_PKG_VERSION");
@@ -100,7 +123,7 @@ impl Codec {
         let Role::Client(places) = &self.role else { return Ok(graph.to_owned()) };
         let place = places.get(graph);
         let place = place.ok_or_else(|| Error::usage(format!("the cluster was not told where {graph} is")))?;
-        serde_json::to_string(place).map_err(|error| Error::unsupported(error.to_string()))
+        json(place)
     }
 
     fn written(&self, exec: &TableScanExec) -> Result<Vec<u8>> {
@@ -113,9 +136,31 @@ impl Codec {
             scan: exec.scan().to_text()?,
             schema: Some(schema),
         };
-        let mut bytes = MARK.to_vec();
-        bytes.extend(message.encode_to_vec());
-        Ok(bytes)
+        Ok([SCAN, &message.encode_to_vec()].concat())
+    }
+
+    fn written_question(exec: &QuestionExec) -> Result<Vec<u8>> {
+        let message = QuestionMessage {
+            codec: VERSION,
+            isomorph: env!("CARGO_PKG_VERSION").to_owned(),
+            place: json(exec.place())?,
+            question: json(exec.question())?,
+        };
+        Ok([QUESTION, &message.encode_to_vec()].concat())
+    }
+
+    fn read_question(&self, bytes: &[u8], inputs: &[Arc<dyn ExecutionPlan>]) -> Result<QuestionExec> {
+        let message = QuestionMessage::decode(bytes).map_err(|error| broken(&error.to_string()))?;
+        let QuestionMessage { codec, isomorph, place, question } = message;
+        check(codec, &isomorph)?;
+        let [input] = inputs else { return Err(broken("a question has one input")) };
+        let opener = match &self.role {
+            Role::Executor(opener) => Some(Arc::clone(opener)),
+            Role::Client(_) | Role::Scheduler => None,
+        };
+        let place = serde_json::from_str(&place).map_err(|error| broken(&error.to_string()))?;
+        let question = serde_json::from_str(&question).map_err(|error| broken(&error.to_string()))?;
+        Ok(QuestionExec::decoded(question, place, opener, Arc::clone(input)))
     }
 
     fn read(&self, bytes: &[u8], inputs: &[Arc<dyn ExecutionPlan>]) -> Result<TableScanExec> {
@@ -129,8 +174,8 @@ impl Codec {
         let open = match &self.role {
             Role::Executor(opener) => {
                 let parsed: Place = serde_json::from_str(&place).map_err(|error| broken(&error.to_string()))?;
-                let (opener, table) = (Arc::clone(opener), scan.table().to_owned());
-                Some(Arc::new(move || opener.rows(&parsed, &table)) as OpenTable)
+                let (opener, scan) = (Arc::clone(opener), scan.clone());
+                Some(Arc::new(move || opener.rows(&parsed, &scan)) as OpenTable)
             }
             Role::Client(_) | Role::Scheduler => None,
         };
@@ -146,7 +191,10 @@ impl PhysicalExtensionCodec for Codec {
         context: &TaskContext,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> EngineResult<Arc<dyn ExecutionPlan>> {
-        match bytes.strip_prefix(MARK) {
+        if let Some(bytes) = bytes.strip_prefix(QUESTION) {
+            return Ok(Arc::new(self.read_question(bytes, inputs).map_err(|error| travelling(&error))?));
+        }
+        match bytes.strip_prefix(SCAN) {
             Some(bytes) => Ok(Arc::new(self.read(bytes, inputs).map_err(|error| travelling(&error))?)),
             // Operators of Ballista read and write files of executors: a scheduler makes them, and a client sends none.
             None if matches!(self.role, Role::Scheduler) => Err(travelling(&broken("it has operators of a stage"))),
@@ -162,6 +210,10 @@ impl PhysicalExtensionCodec for Codec {
     ) -> EngineResult<()> {
         if let Some(exec) = node.downcast_ref::<TableScanExec>() {
             bytes.extend(self.written(exec).map_err(|error| travelling(&error))?);
+            return Ok(());
+        }
+        if let Some(exec) = node.downcast_ref::<QuestionExec>() {
+            bytes.extend(Codec::written_question(exec).map_err(|error| travelling(&error))?);
             return Ok(());
         }
         let name = node.name().to_owned();
@@ -206,14 +258,18 @@ mod tests {
     #[test]
     fn a_scan_of_another_version_is_refused_where_it_is_read() {
         let message = ScanMessage { codec: VERSION, isomorph: "9.9.9".to_owned(), ..ScanMessage::default() };
-        let mut bytes = MARK.to_vec();
-        bytes.extend(message.encode_to_vec());
+        let bytes = [SCAN, &message.encode_to_vec()].concat();
         let codec = Codec::new(Role::Scheduler);
         let context = datafusion::prelude::SessionContext::new().task_ctx();
         let converter = datafusion_proto::physical_plan::DefaultPhysicalProtoConverter {};
         let error = codec.try_decode(&bytes, &[], &context, &converter).unwrap_err();
         let error = wire::of_text(&error.to_string()).unwrap();
         assert!(error.message().contains("9.9.9"), "{}", error.message());
+        let message = QuestionMessage { codec: VERSION, isomorph: "9.9.9".to_owned(), ..QuestionMessage::default() };
+        let bytes = [QUESTION, &message.encode_to_vec()].concat();
+        let error = codec.try_decode(&bytes, &[], &context, &converter).unwrap_err();
+        assert!(error.to_string().contains("isomorph-error"), "{error}");
+        assert!(wire::of_text(&error.to_string()).unwrap().message().contains("9.9.9"));
         // What is not ours is a stage of Ballista, which only schedulers make.
         let error = codec.try_decode(b"stage", &[], &context, &converter).unwrap_err();
         assert_eq!(wire::of_text(&error.to_string()).unwrap().kind(), Kind::Malformed);

@@ -1,11 +1,13 @@
 //! A question on its way through a cluster: sent, waited for, and fetched from the executors that have the answer.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, BinaryArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use ballista_core::client::BallistaClient;
 use ballista_core::serde::protobuf::execute_query_params::Query;
@@ -20,6 +22,8 @@ use datafusion::common::{DataFusionError, Result as EngineResult};
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
 use futures::{Stream, StreamExt};
 use isomorph::{Error, Kind, Result};
+use isomorph_query::distributed::error_of_engine;
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::ballista::runtime::STACK;
@@ -31,6 +35,9 @@ const AHEAD: usize = 4;
 
 /// How often the state of a job is asked for.
 const STEP: Duration = Duration::from_millis(20);
+
+/// How long nobody looks whether there is a batch.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// How long the end of the process waits until the scheduler has been told that nobody wants the answer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -59,6 +66,10 @@ struct Batches {
 /// # Errors
 /// If there is no thread.
 pub(crate) fn start(job: Job, schema: SchemaRef) -> Result<SendableRecordBatchStream> {
+    Ok(Box::pin(batches(job, schema)?))
+}
+
+fn batches(job: Job, schema: SchemaRef) -> Result<Batches> {
     let (to, batches) = channel(AHEAD);
     let (ending, ended) = std::sync::mpsc::channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -67,7 +78,67 @@ pub(crate) fn start(job: Job, schema: SchemaRef) -> Result<SendableRecordBatchSt
         runtime.block_on(answer(job, to));
         drop(ending);
     })?;
-    Ok(Box::pin(Batches { schema, batches, ended }))
+    Ok(Batches { schema, batches, ended })
+}
+
+/// The messages of an answer. Dropping them ends the job.
+pub struct Messages<'g> {
+    batches: Batches,
+    current: Option<BinaryArray>,
+    next: usize,
+    go_on: Box<dyn FnMut() -> Result<()> + 'g>,
+}
+
+impl fmt::Debug for Messages<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Messages").finish_non_exhaustive()
+    }
+}
+
+impl<'g> Messages<'g> {
+    /// Sends a question, and returns its answer. While it waits it asks `go_on`, and ends with its error.
+    ///
+    /// # Errors
+    /// If there is no thread.
+    pub(crate) fn of(job: Job, schema: SchemaRef, go_on: Box<dyn FnMut() -> Result<()> + 'g>) -> Result<Self> {
+        Ok(Messages { batches: batches(job, schema)?, current: None, next: 0, go_on })
+    }
+
+    /// The next batch.
+    fn batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            match self.batches.batches.try_recv() {
+                Ok(batch) => return batch.map(Some).map_err(error_of_engine),
+                Err(TryRecvError::Disconnected) => return Ok(None),
+                Err(TryRecvError::Empty) => {
+                    (self.go_on)()?;
+                    std::thread::sleep(LOOK);
+                }
+            }
+        }
+    }
+}
+
+impl Iterator for Messages<'_> {
+    type Item = Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(column) = self.current.as_ref().filter(|column| self.next < column.len()) {
+                self.next += 1;
+                return Some(Ok(column.value(self.next - 1).to_vec()));
+            }
+            let column = match self.batch() {
+                Ok(Some(batch)) => batch.columns().first().and_then(|column| column.as_binary_opt::<i32>().cloned()),
+                Ok(None) => return None,
+                Err(error) => return Some(Err(error)),
+            };
+            match column {
+                Some(column) => (self.current, self.next) = (Some(column), 0),
+                None => return Some(Err(told("an answer without messages"))),
+            }
+        }
+    }
 }
 
 impl Stream for Batches {

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use isomorph::Result;
 use isomorph::storage::Resources;
-use isomorph_query::distributed::{TableRows, Tables};
+use isomorph::{Error, Graph, Result};
+use isomorph_query::distributed::{TableRows, TableScan, Tables};
 
 use crate::ballista::allow::Allowed;
 use crate::ballista::place::Place;
@@ -29,20 +29,37 @@ impl Opener {
         Opener { allowed, resources, open: Mutex::default() }
     }
 
-    /// The rows of a table at a place.
+    /// The rows that a scan of a place reads.
     ///
     /// # Errors
     /// [`isomorph::Kind::Usage`] for a place that is not allowed; as [`Place::open`].
-    pub fn rows(&self, place: &Place, table: &str) -> Result<TableRows> {
+    pub fn rows(&self, place: &Place, scan: &TableScan) -> Result<TableRows> {
+        self.tables(place)?.rows(scan, &self.resources)
+    }
+
+    /// The graph at a place.
+    ///
+    /// # Errors
+    /// As [`Opener::rows`]; [`isomorph::Kind::Usage`] for a table file.
+    pub fn graph(&self, place: &Place) -> Result<Arc<Graph>> {
+        let tables = self.tables(place)?;
+        let graph = tables.graph().map(Arc::clone);
+        graph.ok_or_else(|| Error::usage("a table file is no graph").at(place.place().to_owned()))
+    }
+
+    /// The memory and threads with which graphs are read.
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    fn tables(&self, place: &Place) -> Result<Arc<Tables>> {
         self.allowed.check(place.place())?;
         let slot = self.slot(place);
         let mut open = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        let tables = match &*open {
+        Ok(match &*open {
             Some(tables) => Arc::clone(tables),
             None => Arc::clone(open.insert(Arc::new(place.open(&self.resources)?))),
-        };
-        drop(open);
-        tables.rows(table)
+        })
     }
 
     fn slot(&self, place: &Place) -> Slot {

@@ -156,6 +156,11 @@ impl<'d> TableGraph<'d> {
         }
     }
 
+    /// The number of the table of a node, which is the same in every process.
+    pub(crate) fn table_of(&self, node: Node) -> usize {
+        parts(node.0).0
+    }
+
     fn node_table(&self, node: Node) -> Result<(&RefCell<NodeTable>, usize)> {
         let (table, position) = parts(node.0);
         Ok((self.nodes.get(table).ok_or_else(unknown)?, position))

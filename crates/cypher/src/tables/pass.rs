@@ -261,6 +261,7 @@ impl<'p, 'g> Pass<'p, 'g> {
         let mut reading = Reading::new(at);
         if way.mode == Mode::Count {
             if filter.is_none()
+                && cx.part.is_none()
                 && let Some(rows) = self.graph.scans.dataset.statistics(table.table_name())?.rows.exact()
             {
                 reading.counted = *rows;
@@ -272,7 +273,7 @@ impl<'p, 'g> Pass<'p, 'g> {
             element.columns.push(table.key_column().to_owned());
         }
         reading.ways = vec![way];
-        reading.batches = Some(self.scan(table.table_name(), &element.columns, filter, &reading.ways)?);
+        reading.batches = Some(self.scan(table.table_name(), &element.columns, filter, &reading.ways, cx)?);
         reading.element = Rc::new(element);
         Ok(Some(reading))
     }
@@ -320,6 +321,7 @@ impl<'p, 'g> Pass<'p, 'g> {
             && !is_mixed
             && !tests_type
             && filter.is_none()
+            && cx.part.is_none()
             && let Some(rows) = self.graph.scans.dataset.statistics(table.table_name())?.rows.exact()
         {
             reading.counted = rows.saturating_mul(found.len() as u64);
@@ -364,20 +366,32 @@ impl<'p, 'g> Pass<'p, 'g> {
                 *place = Some(Ends::new(of, self.graph)?);
             }
         }
-        reading.batches = Some(self.scan(table.table_name(), &element.columns, filter, &found)?);
+        reading.batches = Some(self.scan(table.table_name(), &element.columns, filter, &found, cx)?);
         (reading.element, reading.ways, reading.columns) = (Rc::new(element), found, columns);
         Ok(Some(reading))
     }
 
     /// What is only counted may come in any order.
-    fn scan(&self, table: &str, columns: &[String], filter: Option<Predicate>, ways: &[Way<'p>]) -> Result<Reader> {
+    fn scan(
+        &self,
+        table: &str,
+        columns: &[String],
+        filter: Option<Predicate>,
+        ways: &[Way<'p>],
+        cx: &Context<'g>,
+    ) -> Result<Reader> {
         let scans = &self.graph.scans;
         let mut scan = scans.dataset.scan(table)?.columns(columns.iter().cloned()).cancel(scans.cancel.clone());
         if let Some(filter) = filter {
             scan = scan.filter(filter);
         }
         let is_counted = ways.iter().all(|way| way.mode != Mode::Rows);
-        Ok(Reader::unordered(&scan, if is_counted { self.graph.threads } else { 1 })?)
+        let threads = if is_counted { self.graph.threads } else { 1 };
+        let Some(part) = cx.part else { return Ok(Reader::unordered(scan.partitions()?, threads)?) };
+        let partitions = scan.partitions()?;
+        cx.divided.borrow_mut().push((table.to_owned(), partitions.len() as u64));
+        let own = partitions.into_iter().enumerate().filter(|(at, _)| part.has(*at)).map(|(_, one)| one);
+        Ok(Reader::unordered(own.collect(), threads)?)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use arrow_array::RecordBatch;
-use isomorph::dataset::{Batches, Partition, Scan};
+use isomorph::dataset::Partition;
 use isomorph::{Error, Kind, Result};
 
 /// Batches that wait for each thread.
@@ -14,17 +14,16 @@ const WAITING: usize = 2;
 /// The batches of a table that is read.
 pub(super) enum Reader {
     /// In the order of the rows.
-    Ordered(Batches),
+    Ordered(std::iter::Flatten<std::vec::IntoIter<Partition>>),
     Unordered(Unordered),
 }
 
 impl Reader {
     /// Reads on so many threads, if there are several partitions.
-    pub(super) fn unordered(scan: &Scan<'_>, threads: usize) -> Result<Reader> {
-        let partitions = scan.partitions()?;
+    pub(super) fn unordered(partitions: Vec<Partition>, threads: usize) -> Result<Reader> {
         let threads = threads.min(partitions.len());
         if threads < 2 {
-            return Ok(Reader::Ordered(scan.batches()?));
+            return Ok(Reader::Ordered(partitions.into_iter().flatten()));
         }
         Unordered::new(partitions, threads).map(Reader::Unordered)
     }

@@ -13,6 +13,7 @@ use isomorph_zoo::{Build, Edges, Nodes, int64};
 
 use crate::memory_graph::{Edge, MemoryGraph};
 use crate::naive::{Case, Match, Random, matches, random_case, random_graph};
+use crate::parts;
 
 /// The key of a node.
 fn key(node: usize) -> i64 {
@@ -137,7 +138,7 @@ fn lines(rows: impl IntoIterator<Item = Vec<Value>>) -> Vec<String> {
 fn random_patterns_over_tables_match_what_brute_force_finds() {
     let set = |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let (cases, seed) = (set("ISOMORPH_CYPHER_CASES", 300), set("ISOMORPH_CYPHER_SEED", 70));
-    let mut matched = 0;
+    let (mut matched, mut divided) = (0, 0);
     for number in 0..cases {
         let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ (seed + number).wrapping_mul(0xD134_2543_DE82_EF95) | 1);
         let mut graph = random_graph(&mut random);
@@ -209,8 +210,18 @@ fn random_patterns_over_tables_match_what_brute_force_finds() {
                 let found = answer(&dataset, &text, &case, node_by_node);
                 assert_eq!(found, expected, "case {}, {node_by_node}: {text} over {graph:?}", seed + number);
             }
+            let parameters = BTreeMap::from([("limit".to_owned(), Value::Int(1))]);
+            if let Some(query) = (!case.repeats).then(|| Query::parse(&text, &parameters).unwrap())
+                && let Some(in_parts) = parts::in_parts(&dataset, &query, &parameters, 3)
+            {
+                divided += 1;
+                let mut answers = [in_parts.unwrap(), parts::alone(&dataset, &query, &parameters).unwrap()];
+                answers.iter_mut().for_each(|rows| rows.sort());
+                assert_eq!(answers[0], answers[1], "case {}, in parts: {text} over {graph:?}", seed + number);
+            }
         }
     }
+    assert!(divided > cases, "only {divided} queries are divided");
     assert!(matched * 10 >= usize::try_from(cases).unwrap(), "only {matched} of {cases} patterns match anything");
 }
 

@@ -9,6 +9,7 @@ mod formats;
 mod gherkin;
 mod memory_graph;
 mod naive;
+mod parts;
 mod passes;
 mod setup;
 mod spelled;

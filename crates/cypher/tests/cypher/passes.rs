@@ -13,10 +13,15 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
+use crate::parts;
+
+fn parameters() -> BTreeMap<String, Value> {
+    BTreeMap::from([("one".to_owned(), Value::Int(1)), ("a".to_owned(), Value::text("a"))])
+}
+
 /// The sorted rows of an answer; an error is its class.
 fn answer(dataset: &Dataset, text: &str, node_by_node: bool) -> Result<Vec<String>, String> {
-    let parameters = BTreeMap::from([("one".to_owned(), Value::Int(1)), ("a".to_owned(), Value::text("a"))]);
-    let options = Options { node_by_node, parameters, ..Options::new(Budget::new(1 << 30)) };
+    let options = Options { node_by_node, parameters: parameters(), ..Options::new(Budget::new(1 << 30)) };
     let graph = TableGraph::new(dataset, &options.budget, Cancel::new()).unwrap();
     let query = Query::parse(text, &options.parameters).unwrap_or_else(|fault| panic!("{text}: {fault:?}"));
     let mut rows = Vec::new();
@@ -175,7 +180,7 @@ fn passes_find_what_matching_from_node_to_node_finds() {
         Config { cases, failure_persistence: None, ..Config::default() },
         TestRng::deterministic_rng(RngAlgorithm::ChaCha),
     );
-    let (found, asked) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    let [found, asked, divided] = [0, 0, 0].map(std::cell::Cell::new);
     let strategy = (isomorph_zoo::arbitrary::property_graph(), proptest::collection::vec(question(), 30));
     let outcome = runner.run(&strategy, |(graph, questions)| {
         let dataset = Dataset::new(Arc::new(graph), Resources::of_this_machine().unwrap());
@@ -185,11 +190,25 @@ fn passes_find_what_matching_from_node_to_node_finds() {
             asked.set(asked.get() + 1);
             found.set(found.get() + u32::from(by_node.as_ref().is_ok_and(|rows| !rows.is_empty())));
             prop_assert_eq!(by_node, by_pass, "{}", text);
+            let parameters = parameters();
+            let query = Query::parse(&text, &parameters).unwrap();
+            if let Some(in_parts) = parts::in_parts(&dataset, &query, &parameters, 3) {
+                divided.set(divided.get() + 1);
+                let alone = parts::alone(&dataset, &query, &parameters);
+                let sorted = |rows: Result<Vec<String>, String>| {
+                    rows.ok().map(|mut rows| {
+                        rows.sort();
+                        rows
+                    })
+                };
+                prop_assert_eq!(sorted(in_parts), sorted(alone), "in parts: {}", text);
+            }
         }
         Ok(())
     });
     if let Err(error) = outcome {
         panic!("{error}");
     }
+    assert!(divided.get() * 2 > asked.get(), "only {} of {} questions are divided", divided.get(), asked.get());
     assert!(found.get() * 3 > asked.get(), "only {} of {} questions find anything", found.get(), asked.get());
 }

@@ -1,12 +1,16 @@
 //! What a scan reads, as text that travels between processes.
 
+use std::sync::Arc;
+
 use arrow_array::StringArray;
+use isomorph::error::Place;
 use isomorph::model::{Comparison, Literal, Set};
 use isomorph::{Error, Predicate, Result};
+use isomorph_cypher::{Value as CypherValue, value_of_bytes, value_to_bytes};
 use serde::{Deserialize, Serialize};
 
 use super::scan::TableScan;
-use crate::parts::Wanted;
+use crate::parts::{Pattern, Wanted};
 
 /// A [`TableScan`] as it is written. Numbers of more than 64 bits and floats are texts, so that no digit is lost.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,6 +22,16 @@ struct Message {
     parts: usize,
     partitions: usize,
     rows: Option<usize>,
+    pattern: Option<PatternMessage>,
+}
+
+/// A [`Pattern`] as it is written.
+#[derive(Debug, Serialize, Deserialize)]
+struct PatternMessage {
+    text: String,
+    parameters: Vec<u8>,
+    line: Option<u64>,
+    field: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -72,6 +86,7 @@ pub(super) fn written(scan: &TableScan) -> Result<String> {
         parts: scan.parts,
         partitions: scan.partitions,
         rows: scan.rows,
+        pattern: scan.pattern.as_ref().map(pattern).transpose()?,
     };
     serde_json::to_string(&message).map_err(|error| Error::unsupported(error.to_string()).caused_by(error))
 }
@@ -82,10 +97,29 @@ pub(super) fn written(scan: &TableScan) -> Result<String> {
 /// [`isomorph::Kind::Malformed`] if it is none.
 pub(super) fn read(text: &str) -> Result<TableScan> {
     let message: Message = serde_json::from_str(text).map_err(|error| broken(&error.to_string()).caused_by(error))?;
-    let Message { table, columns, filter, limit, parts, partitions, rows } = message;
+    let Message { table, columns, filter, limit, parts, partitions, rows, pattern } = message;
+    let pattern = pattern.map(pattern_of).transpose()?;
     let filter = filter.map(predicate).transpose()?;
     let wanted = Wanted { columns, filter, limit, is_divided: true, ..Wanted::default() };
-    Ok(TableScan { table, wanted, parts, partitions, rows })
+    Ok(TableScan { table, wanted, parts, partitions, rows, pattern })
+}
+
+fn pattern(pattern: &Pattern) -> Result<PatternMessage> {
+    let parameters = pattern.parameters.iter().map(|(name, value)| (Arc::from(name.as_str()), value.clone()));
+    Ok(PatternMessage {
+        text: pattern.text.to_string(),
+        parameters: value_to_bytes(&CypherValue::Map(Arc::new(parameters.collect())))?,
+        line: pattern.place.line,
+        field: pattern.place.field.clone(),
+    })
+}
+
+fn pattern_of(message: PatternMessage) -> Result<Pattern> {
+    let PatternMessage { text, parameters, line, field } = message;
+    let CypherValue::Map(parameters) = value_of_bytes(&parameters)? else { return Err(broken("parameters")) };
+    let parameters = parameters.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+    let place = Place { line, field, ..Place::file("the question") };
+    Ok(Pattern { text: text.into(), parameters, place })
 }
 
 fn broken(what: &str) -> Error {
@@ -212,11 +246,16 @@ mod tests {
         ]);
         let filter = Predicate::And(all);
         let wanted = Wanted { columns: vec![2, 0], filter: Some(filter), limit: Some(7), ..Wanted::default() };
-        let scan = TableScan { table: "p q".to_owned(), wanted, parts: 9, partitions: 4, rows: Some(3) };
+        let parameters =
+            [("one".to_owned(), CypherValue::Int(1)), ("text".to_owned(), CypherValue::text("a\"b"))].into();
+        let place = Place { line: Some(3), ..Place::file("the question") };
+        let pattern = Some(Pattern { text: "MATCH (a) RETURN a.id".into(), parameters, place });
+        let scan = TableScan { table: "p q".to_owned(), wanted, parts: 9, partitions: 4, rows: Some(3), pattern };
         let back = read(&written(&scan).unwrap()).unwrap();
         assert_eq!(back.wanted.filter, scan.wanted.filter);
         assert_eq!((back.wanted.columns, back.wanted.limit), (vec![2, 0], Some(7)));
         assert_eq!((back.table.as_str(), back.parts, back.partitions, back.rows), ("p q", 9, 4, Some(3)));
+        assert_eq!(format!("{:?}", back.pattern), format!("{:?}", scan.pattern));
         assert_eq!(read("{}").unwrap_err().kind(), isomorph::Kind::Malformed);
     }
 }

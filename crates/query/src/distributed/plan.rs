@@ -13,16 +13,18 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, replace_children_if_necessary};
 use datafusion::prelude::SessionConfig;
 use isomorph::formats::flat::PlainTable;
+use isomorph::storage::Resources;
 use isomorph::{Error, Graph, Result};
 
 use super::functions::function_to_text;
-use super::scan::{TableRows, TableScanExec};
+use super::scan::{TableRows, TableScan, TableScanExec};
 use crate::answer::Answer;
 use crate::catalog::{Catalog, Entry, GraphSchema};
 use crate::engine::Engine;
 use crate::errors::{inside, internal, of_engine};
 use crate::file::FileTable;
 use crate::labels::Labels;
+use crate::matched::MatchedRows;
 use crate::parameters::Parameters;
 use crate::parts::Rows;
 use crate::scan::ScanExec;
@@ -117,11 +119,27 @@ impl Tables {
         Tables(Kept::File(Entry { name: String::new(), other: None, rows }))
     }
 
-    /// The rows of a table. A graph without declared types is surveyed, once.
+    /// The graph, if it is one.
+    pub fn graph(&self) -> Option<&Arc<Graph>> {
+        match &self.0 {
+            Kept::Graph(schema) => Some(schema.graph()),
+            Kept::File(_) => None,
+        }
+    }
+
+    /// The rows that a scan reads. A graph without declared types is surveyed, once. Matches of patterns are found with this much memory.
     ///
     /// # Errors
     /// [`isomorph::Kind::Conflict`] if there is no such table; as [`Graph::survey`].
-    pub fn rows(&self, table: &str) -> Result<TableRows> {
+    pub fn rows(&self, scan: &TableScan, resources: &Resources) -> Result<TableRows> {
+        if let Some(pattern) = &scan.pattern {
+            let graph = self.graph().ok_or_else(|| internal("a pattern of no graph"))?;
+            return Ok(TableRows(Arc::new(MatchedRows::of(graph, "graph", pattern, resources)?)));
+        }
+        self.table(scan.table())
+    }
+
+    fn table(&self, table: &str) -> Result<TableRows> {
         let found = match &self.0 {
             Kept::File(entry) => Some(entry),
             Kept::Graph(schema) => match schema.quads().filter(|_| table == crate::catalog::QUADS) {
@@ -136,6 +154,9 @@ impl Tables {
 
 /// The name of the graph or file to which a scan belongs.
 fn owner(rows: &Arc<dyn Rows>, catalog: &Catalog) -> Option<String> {
+    if let Some((graph, _)) = rows.matched() {
+        return Some(graph);
+    }
     let is_own = |entry: &Entry| Arc::ptr_eq(&entry.rows, rows);
     let file = catalog.files.iter().find(|entry| is_own(entry)).map(|entry| entry.name.clone());
     file.or_else(|| {
@@ -210,12 +231,14 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use datafusion::arrow::util::pretty::pretty_format_batches;
     use datafusion::physical_plan::execute_stream;
-    use isomorph::storage::Resources;
 
     use super::super::{OpenTable, TableScan, session_state};
     use super::*;
 
-    const QUESTIONS: [&str; 14] = [
+    const QUESTIONS: [&str; 17] = [
+        "select a, b, since from graph_table (graph match (a:person)-[k:knows]->(b where b.id > 1300) columns (a.id as a, b.id as b, k.since))",
+        "select gender, count(*) from graph_table (graph match (a:person)-[:knows]->{1,2}(b:person) columns (b.id as b)) m join person p on p.id = m.b group by gender",
+        "select * from graph_table (graph match (a:person where a.id < 1010) columns (a.id, a.birthday)) m where id > 1003",
         "select count(*) from person where cast(id / 3.0 as int) = 400 or cast(id as bigint) << 2 > 4400",
         "select gender, sum(cast(id / 7.0 as decimal(9, 1))) from person group by gender",
         "select count(*), sum(id), min(birthday) from person where id > 1200",
@@ -246,8 +269,8 @@ mod tests {
         let read = |node: Arc<dyn ExecutionPlan>| {
             let Some(exec) = node.downcast_ref::<TableScanExec>() else { return Ok(Transformed::no(node)) };
             let scan = TableScan::parse(&exec.scan().to_text().unwrap()).unwrap();
-            let (tables, table) = (Arc::clone(tables), scan.table().to_owned());
-            let open: OpenTable = Arc::new(move || tables.rows(&table));
+            let (tables, own) = (Arc::clone(tables), scan.clone());
+            let open: OpenTable = Arc::new(move || tables.rows(&own, &Resources::of_this_machine()?));
             let input = Arc::clone(exec.children()[0]);
             let own: Arc<dyn ExecutionPlan> =
                 Arc::new(TableScanExec::decoded(scan, exec.graph().to_owned(), Some(open), input, exec.schema()));
@@ -299,18 +322,7 @@ mod tests {
         assert_eq!(one(0), one(0));
         // Another number of parts is another table.
         let gone = Tables::of_graph(Arc::new(isomorph::open(place).unwrap()));
-        assert_eq!(gone.rows("nobody").unwrap_err().kind(), isomorph::Kind::Conflict);
-    }
-
-    #[test]
-    fn matches_of_patterns_are_refused() {
-        let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/social");
-        let mut engine = Engine::new(Resources::of_this_machine().unwrap()).unwrap();
-        engine.add_graph("graph", Arc::new(isomorph::open(place).unwrap())).unwrap();
-        let question = "select count(*) from graph_table (graph match (a:person)-[:knows]->(b) columns (a.id as a))";
-        let error = engine.distributed(question, &Parameters::new(), 4, &mut || Ok(())).unwrap_err();
-        assert_eq!(error.kind(), isomorph::Kind::Unsupported, "{error}");
-        assert!(error.message().contains("GRAPH_TABLE"), "{error}");
+        assert_eq!(gone.table("nobody").unwrap_err().kind(), isomorph::Kind::Conflict);
     }
 
     #[test]

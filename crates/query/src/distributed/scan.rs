@@ -21,7 +21,7 @@ use isomorph::{Error, Kind, Result};
 
 use super::message;
 use crate::errors::{inside, internal};
-use crate::parts::{Part, Rows, Wanted};
+use crate::parts::{Part, Pattern, Rows, Wanted};
 use crate::scan::{ScanExec, properties};
 
 /// What a scan reads: of which table, and how it is divided.
@@ -35,6 +35,8 @@ pub struct TableScan {
     pub(crate) partitions: usize,
     /// About how many rows there are.
     pub(crate) rows: Option<usize>,
+    /// The pattern whose matches are the rows, of a `GRAPH_TABLE`.
+    pub(crate) pattern: Option<Pattern>,
 }
 
 impl TableScan {
@@ -121,6 +123,7 @@ impl TableScanExec {
             parts: own.parts().map_err(inside)?,
             partitions,
             rows,
+            pattern: own.rows().matched().map(|(_, pattern)| pattern),
         };
         Ok(TableScanExec::new(scan, graph.to_owned(), None, input, own.schema()))
     }

@@ -30,16 +30,19 @@ pub fn parse(query: &str) -> Question {
 
 /// Evaluates a query.
 pub fn ask(question: &Question, graph: &TripleIndex) -> isomorph::Result<Answered> {
-    question.run(graph, None, |answer| {
-        Ok(match answer {
-            Answer::Boolean(answer) => Answered::Boolean(answer),
-            Answer::Graph(triples) => Answered::Graph(triples.collect::<isomorph::Result<_>>()?),
-            Answer::Solutions(solutions) => {
-                let names = solutions.variables().iter().map(|name| name.as_str().to_owned()).collect();
-                let rows = solutions.map(|solution| solution.map(|solution| solution.values().to_vec()));
-                Answered::Solutions(names, rows.collect::<isomorph::Result<_>>()?)
-            }
-        })
+    question.run(graph, None, answered)
+}
+
+/// All of an answer.
+pub fn answered(answer: Answer<'_>) -> isomorph::Result<Answered> {
+    Ok(match answer {
+        Answer::Boolean(answer) => Answered::Boolean(answer),
+        Answer::Graph(triples) => Answered::Graph(triples.collect::<isomorph::Result<_>>()?),
+        Answer::Solutions(solutions) => {
+            let names = solutions.variables().iter().map(|name| name.as_str().to_owned()).collect();
+            let rows = solutions.map(|solution| solution.map(|solution| solution.values().to_vec()));
+            Answered::Solutions(names, rows.collect::<isomorph::Result<_>>()?)
+        }
     })
 }
 

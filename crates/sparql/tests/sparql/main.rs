@@ -9,5 +9,6 @@ mod manifest;
 mod oracle;
 mod params;
 mod results;
+mod shares;
 mod stores;
 mod w3c;

@@ -187,7 +187,7 @@ impl<'p, 'g> Expansion<'p, 'g> {
         }
         let pairs = pairs(&shape.pairs, &steps, places.len());
         let starts = match steps.first() {
-            Some(Step::Start { node }) => loaded.starts(*node),
+            Some(Step::Start { node }) => self.own_starts(*node, loaded, cx)?,
             _ => Vec::new(),
         };
         memory.grow(4 * starts.len() as u64).map_err(|error| error.hint("--memory"))?;
@@ -225,6 +225,22 @@ impl<'p, 'g> Expansion<'p, 'g> {
         Ok(Search { counted: search.counted(), ..search })
     }
 
+    /// The nodes with which the search begins, of a part those whose keys belong to it: in another process they may have other numbers.
+    fn own_starts(&self, node: usize, loaded: &Loaded, cx: &Context<'g>) -> Result<Vec<u32>> {
+        let mut starts = loaded.starts(node);
+        let Some(part) = cx.part else { return Ok(starts) };
+        cx.divided.borrow_mut().push(("the search".to_owned(), node as u64));
+        let mut is_known = true;
+        starts.retain(|start| {
+            let (table, position) = place(&loaded.bases, *start);
+            let nodes = self.graph.nodes.get(table).map(std::cell::RefCell::borrow);
+            let key = nodes.as_ref().and_then(|nodes| nodes.key(position));
+            is_known &= key.is_some();
+            key.is_some_and(|key| part.has_key(key.text().as_bytes()))
+        });
+        if is_known { Ok(starts) } else { Err(Fault::Other(failed())) }
+    }
+
     /// The next match, which is bound, with how many look alike.
     fn take(&mut self, matches: &mut Matches, cx: &Context<'g>) -> Result<Option<u64>> {
         loop {
@@ -259,10 +275,8 @@ impl<'p, 'g> Expansion<'p, 'g> {
         }
         let (nodes, edges) = values.split_at(self.shape.shown_nodes.len().min(values.len()));
         for (at, value) in self.shape.shown_nodes.iter().zip(nodes) {
-            // The last table that begins at or before it, and is not empty.
-            let table = matches.bases.partition_point(|base| base <= value).saturating_sub(1);
-            let base = matches.bases.get(table).copied().unwrap_or_default();
-            let node = Node(number(table, (value - base) as usize));
+            let (table, position) = place(&matches.bases, *value);
+            let node = Node(number(table, position));
             if let Some(pattern) = pattern.nodes.get(*at) {
                 set(&mut self.row, pattern.slot, Value::Node(node));
             }
@@ -284,6 +298,13 @@ impl<'p, 'g> Expansion<'p, 'g> {
         }
         Ok(())
     }
+}
+
+/// The table and position of a node of a search: the table is the last one that begins at or before it, and is not empty.
+fn place(bases: &[u32], number: u32) -> (usize, usize) {
+    let table = bases.partition_point(|base| *base <= number).saturating_sub(1);
+    let base = bases.get(table).copied().unwrap_or_default();
+    (table, (number - base) as usize)
 }
 
 /// How many threads search.

@@ -33,7 +33,19 @@ fn a_cluster_answers_the_questions_in_cypher() {
 #[test]
 fn a_cluster_answers_the_questions_in_sparql() {
     let machines = Machines::start();
-    none(&compared(&machines, "sparql", &questions("sparql")));
+    let names = [
+        ("g", "urn:x-isomorph:"),
+        ("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
+        ("xsd", "http://www.w3.org/2001/XMLSchema#"),
+        ("person", "urn:x-isomorph:person/"),
+        ("city", "urn:x-isomorph:city/"),
+        ("place", "urn:x-isomorph:place/"),
+    ];
+    // The page has them as flags.
+    let prefixes: String = names.iter().map(|(name, iri)| format!("PREFIX {name}: <{iri}>\n")).collect();
+    let mut all = questions("sparql");
+    all.iter_mut().for_each(|(_, question)| question.insert_str(0, &prefixes));
+    none(&compared(&machines, "sparql", &all));
 }
 
 /// The second number of `cluster  5 parts`.

@@ -12,7 +12,7 @@ use datafusion_proto::physical_plan::AsExecutionPlan;
 use datafusion_proto::protobuf::PhysicalPlanNode;
 use isomorph::algorithms::GraphStatistics;
 use isomorph::{Error, Result};
-use isomorph_query::distributed::{DistributedPlan, error_of_engine};
+use isomorph_query::distributed::error_of_engine;
 use isomorph_query::{Answer, Engine, Parameters};
 
 use crate::ballista::address::host_and_port;
@@ -151,6 +151,7 @@ mod tests {
 
     use isomorph::Kind;
     use isomorph::storage::Resources;
+    use isomorph_query::distributed::DistributedPlan;
 
     use super::*;
     use crate::ballista::address::{Reach, listening};

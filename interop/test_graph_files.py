@@ -74,6 +74,33 @@ def test_gexf_with_times_and_looks(isomorph: Isomorph, tmp_path: Path) -> None:
     assert list(left.edges(data=True)) == list(right.edges(data=True))
 
 
+@pytest.mark.parametrize(
+    ("spells", "read"),
+    [
+        ([("1", "2"), ("3", None)], [("1", "2"), ("3", "None")]),
+        ([("1", "2")], [(1.0, 2.0)]),
+        ([("2001-01-01", "2002-01-01")], [("2001-01-01", "2002-01-01")]),
+    ],
+)
+def test_spells_of_networkx(isomorph: Isomorph, tmp_path: Path, spells: Any, read: Any) -> None:
+    """In GEXF 1.1, NetworkX writes no format of times; in 1.2, it cannot read times without one."""
+    made = nx.Graph()
+    made.add_node("a", slices=spells)
+    made.add_edge("a", "b")
+    nx.write_gexf(made, tmp_path / "a.gexf", version="1.1draft")
+    isomorph.convert(tmp_path / "a.gexf", tmp_path / "b.gexf")
+    assert nx.read_gexf(tmp_path / "b.gexf").nodes["a"]["spells"] == read
+
+
+@pytest.mark.parametrize("label", [1, 2.5, True, [1, "x"]])
+def test_labels_that_are_no_texts(isomorph: Isomorph, tmp_path: Path, label: Any) -> None:
+    document = {"directed": True, "nodes": [{"id": "a", "label": label}], "edges": []}
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    isomorph.convert(tmp_path / "a.json", tmp_path / "b.gexf", "--from", "nodelink")
+    assert nx.read_gexf(tmp_path / "b.gexf").nodes["a"]["label"] == json.dumps(label)
+    isomorph.run("diff", tmp_path / "a.json", tmp_path / "b.gexf")
+
+
 @KINDS
 @pytest.mark.parametrize("seed", range(2))
 def test_gml_of_networkx(isomorph: Isomorph, tmp_path: Path, seed: int, directed: bool, multi: bool) -> None:

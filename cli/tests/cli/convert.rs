@@ -234,3 +234,25 @@ fn a_column_of_several_types_is_not_compared_as_text() {
     home.run(&["dump", "g", "--where", "node: q is not null"]).exits(0);
     home.run(&["dump", "g", "--sidecar", "ignore", "--where", "node: q = \"-1\""]).exits(0);
 }
+
+#[test]
+fn what_is_not_read_is_not_lost_without_permission() {
+    let home = Home::new();
+    home.write(
+        "a.gexf",
+        "<gexf><graph><nodes><node id=\"0\" degree=\"3\"/></nodes><edges><edge source=\"0\" target=\"0\"><a/></edge></edges></graph></gexf>",
+    );
+    for more in [&[][..], &["--plan"]] {
+        let done = home.run(&[&["convert", "a.gexf", "b.graphml"], more].concat()).exits(4);
+        assert!(done.err.contains("1 elements are not read; the first is a"), "{}", done.err);
+        assert!(done.err.contains("--lossy"), "{}", done.err);
+    }
+    assert_eq!(home.names(), ["a.gexf"]);
+    let done = home.run(&["convert", "a.gexf", "b.graphml", "--lossy"]).exits(0);
+    assert!(done.out.contains("content of the file: 1 attributes of elements are not read; the first is degree"));
+    home.run(&["convert", "a.gexf", "c.graphml", "--lenient"]).exits(0);
+    // Questions are about what is read.
+    home.run(&["stats", "a.gexf"]).exits(0);
+    home.run(&["match", "a.gexf", "?s ?p ?o"]).exits(0);
+    home.run(&["diff", "a.gexf", "c.graphml"]).exits(0);
+}

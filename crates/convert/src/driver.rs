@@ -286,6 +286,11 @@ pub trait Driver: Send + Sync {
         Vec::new()
     }
 
+    /// What the files have that opening has counted but not read, and why it is not there: converting loses it.
+    fn unread(&self, _native: &dyn Source) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// Other versions stored at the location of `opened`.
     ///
     /// # Errors

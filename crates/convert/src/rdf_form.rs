@@ -49,7 +49,7 @@ impl Triples for RdfForm<'_> {
             ..ConvertOptions::default()
         };
         options.write.get_mut::<RdfOptions>().syntax = Some(Syntax::NQuads);
-        let plan = Plan::new(opened, &Location::parse(NOWHERE)?, &options, resources, progress)?;
+        let plan = Plan::of_read(opened, &Location::parse(NOWHERE)?, &options, resources, progress)?;
         let quads = Box::new(Passing(&mut **first));
         let mut sink = match plan.mapping.lifting() {
             Some(record) => Box::new(Lifter::new(quads, record, resources, progress)) as Box<dyn Sink>,

@@ -3,6 +3,7 @@
 mod attributes;
 mod read;
 pub mod rules;
+mod times;
 mod write;
 
 use arrow_schema::DataType;
@@ -16,6 +17,11 @@ use isomorph_tables::PackedFile;
 pub(crate) const ATTRIBUTE: &str = "gexf.attribute";
 /// In [`Property::declared`]: that the values of an attribute have times, and their type.
 pub(crate) const DYNAMIC: &str = "gexf.dynamic";
+
+/// In [`Property::declared`]: the value of elements that have none, of an attribute whose values have times.
+pub(crate) const DEFAULT: &str = "gexf.default";
+/// In [`Property::declared`]: the values that an attribute may have.
+pub(crate) const OPTIONS: &str = "gexf.options";
 
 /// GEXF 1.1 to 1.3.
 pub struct Gexf;
@@ -57,8 +63,12 @@ impl Gexf {
         name != "key"
     }
 
-    /// Returns whether values of a property are written as they are. JSON is written as text.
-    pub fn holds(property: &Property) -> bool {
+    /// Returns whether values of a property are written as they are. JSON is written as text, and so is the label of a node, which
+    /// is an attribute of its element.
+    pub fn holds(property: &Property, of_edge: bool) -> bool {
+        if !of_edge && property.name == LABEL && property.data_type != DataType::Utf8 {
+            return false;
+        }
         let is_json = matches!(property.kind, ValueKind::Json | ValueKind::Bag) && property.data_type == DataType::Utf8;
         let is_plain = property.kind == ValueKind::Plain
             && matches!(property.data_type, DataType::Boolean | DataType::Int64 | DataType::Float64 | DataType::Utf8);
@@ -66,14 +76,19 @@ impl Gexf {
     }
 }
 
+/// The name of the text that tools show of a node. NetworkX gives every node such a value, in place of a declared attribute of this
+/// title.
+const LABEL: &str = "label";
+
 /// Returns the name of an element or attribute that a property is, instead of a declared attribute. By its name alone a text
-/// `label` is one, and of edges a double `weight`, unless another of these properties is.
+/// `label` is one, of nodes also JSON, and of edges a double `weight`, unless another of these properties is.
 pub(crate) fn attribute_of<'p>(property: &'p Property, all: &[Property], of_node: bool) -> Option<&'p str> {
     if let Some(own) = property.declared.get(ATTRIBUTE) {
         return Some(own);
     }
     let by_name = match (property.name.as_str(), &property.data_type, &property.kind) {
-        ("label", DataType::Utf8, ValueKind::Plain) => "label",
+        (LABEL, DataType::Utf8, ValueKind::Plain) => LABEL,
+        (LABEL, DataType::Utf8, ValueKind::Json | ValueKind::Bag) if of_node => LABEL,
         ("weight", DataType::Float64, ValueKind::Plain) if !of_node => "weight",
         _ => return None,
     };

@@ -98,11 +98,7 @@ impl GraphFile {
                 usual_names: &["NAME.gexf", "NAME.gexf.gz"],
                 endings: &[".gexf"],
                 read: Some((&Gexf, Gexf::detect)),
-                allowed: Allowed {
-                    holds: |property, _| Gexf::holds(property),
-                    is_edge_property: Some(Gexf::is_edge_property),
-                    ..anything
-                },
+                allowed: Allowed { holds: Gexf::holds, is_edge_property: Some(Gexf::is_edge_property), ..anything },
                 form: |_| Gexf::form(),
             },
             GraphFile::Gml => Facts {
@@ -246,6 +242,15 @@ impl Driver for GraphFile {
 
     fn set_aside<'a>(&self, native: &'a dyn Source) -> &'a [Finding] {
         own(native).map(RecordGraph::set_aside).unwrap_or_default()
+    }
+
+    fn unread(&self, native: &dyn Source) -> Vec<(String, String)> {
+        if *self != GraphFile::Gexf {
+            return Vec::new();
+        }
+        let findings = native.about().findings;
+        let all = findings.by_rule().flat_map(|(_, kept)| kept).filter(|finding| *finding.rule == gexf::rules::ELEMENT);
+        all.map(|finding| ("content of the file".to_owned(), finding.message.clone())).collect()
     }
 
     fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {

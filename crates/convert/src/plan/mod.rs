@@ -148,9 +148,27 @@ impl Plan {
     /// types of the sidecar are used, the source is read more often, to find what the sidecar does not read.
     ///
     /// # Errors
-    /// If the target is unknown or cannot hold the graph, the survey finds the source invalid, or data that the sidecar
-    /// does not read would be lost.
+    /// If the target is unknown or cannot hold the graph, the survey finds the source invalid, or data that the format or the
+    /// sidecar does not read would be lost.
     pub fn new(
+        opened: &Opened,
+        destination: &Location,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Plan> {
+        let mut plan = Plan::of_read(opened, destination, options, resources, progress)?;
+        if !opened.options.unsound {
+            plan.lose(opened.format.unread(opened.native.as_ref()), options, "drop it")?;
+        }
+        Ok(plan)
+    }
+
+    /// The plan for questions: what the format does not read is not asked for.
+    ///
+    /// # Errors
+    /// As [`Plan::new`], except for data that the format does not read.
+    pub(crate) fn of_read(
         opened: &Opened,
         destination: &Location,
         options: &ConvertOptions,
@@ -172,7 +190,7 @@ impl Plan {
     /// The plan of a graph as it is shown.
     ///
     /// # Errors
-    /// As [`Plan::new`], except for data that a sidecar does not read.
+    /// As [`Plan::of_read`], except for data that a sidecar does not read.
     pub(crate) fn of(
         opened: &Opened,
         destination: &Location,

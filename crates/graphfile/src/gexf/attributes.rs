@@ -6,7 +6,7 @@ use arrow_schema::DataType;
 use isomorph_model::{Property, ValueKind, json};
 use isomorph_records::{Slot, Slots, Tag};
 
-use super::{ATTRIBUTE, DYNAMIC};
+use super::{ATTRIBUTE, DEFAULT, DYNAMIC, OPTIONS};
 
 /// The type of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +100,16 @@ pub(crate) struct Attribute {
     pub default: Option<String>,
 }
 
+/// What a declaration states of an attribute.
+pub(crate) struct Declaration {
+    pub id: String,
+    pub title: String,
+    pub word: String,
+    pub is_dynamic: bool,
+    pub default: Option<String>,
+    pub options: Option<String>,
+}
+
 /// The attributes of nodes, or of edges.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Attributes {
@@ -114,24 +124,26 @@ pub(crate) struct Attributes {
 
 impl Attributes {
     /// Declares an attribute; returns the name that it got, or `None` if there are too many.
-    pub fn declare(
-        &mut self,
-        slots: &mut Slots,
-        (id, title, word): (&str, &str, &str),
-        is_dynamic: bool,
-    ) -> Option<String> {
-        let name = self.free(title)?;
-        let (kind, _) = Kind::of(word);
-        let property = if is_dynamic {
-            let mut property = Property::new(name.clone(), DataType::Utf8).of_kind(ValueKind::Json);
-            property.declared.insert(DYNAMIC.to_owned(), word.to_owned());
-            property
+    pub fn declare(&mut self, slots: &mut Slots, declaration: Declaration) -> Option<String> {
+        let Declaration { id, title, word, is_dynamic, default, options } = declaration;
+        let name = self.free(&title)?;
+        let (kind, _) = Kind::of(&word);
+        let mut property = if is_dynamic {
+            Property::new(name.clone(), DataType::Utf8).of_kind(ValueKind::Json)
         } else {
             Property::new(name.clone(), kind.data_type())
         };
+        if is_dynamic {
+            property.declared.insert(DYNAMIC.to_owned(), word);
+            property.declared.extend(default.clone().map(|default| (DEFAULT.to_owned(), default)));
+        }
+        property.declared.extend(options.map(|options| (OPTIONS.to_owned(), options)));
         let at = slots.declare(property)?;
-        let attribute = Attribute { at, kind, is_dynamic, default: None };
-        self.by_id.insert(id.to_owned(), attribute);
+        let attribute = Attribute { at, kind, is_dynamic, default };
+        if attribute.default.is_some() {
+            self.defaults.push(attribute.clone());
+        }
+        self.by_id.insert(id, attribute);
         self.names.insert(name.clone());
         Some(name)
     }
@@ -160,11 +172,11 @@ impl Attributes {
     }
 }
 
-/// Appends `[value, start, end]` to the JSON list of a dynamic attribute.
-pub(crate) fn push_spell(slot: &mut Slot, kind: Kind, value: &str, times: [Option<&str>; 2]) -> bool {
+/// Appends `[value` to the JSON list of a dynamic attribute; `None` if the text does not have the type.
+pub(crate) fn begin_value<'s>(slot: &'s mut Slot, kind: Kind, value: &str) -> Option<&'s mut String> {
     let mut own = Slot::default();
     if !kind.put(&mut own, value) {
-        return false;
+        return None;
     }
     if slot.tag() != Tag::Json {
         slot.put(Tag::Json, "[]");
@@ -177,13 +189,12 @@ pub(crate) fn push_spell(slot: &mut Slot, kind: Kind, value: &str, times: [Optio
         Tag::Null => out.push_str("null"),
         _ => own.push_text(out),
     }
-    for time in times {
-        out.push(',');
-        match time {
-            Some(time) => json::push_string(out, time),
-            None => out.push_str("null"),
-        }
-    }
-    out.push_str("]]");
-    true
+    Some(out)
+}
+
+/// Returns the JSON list of a dynamic attribute of which an element has only the default; `None` if this does not have the type.
+pub(crate) fn default_values(kind: Kind, default: &str) -> Option<String> {
+    let mut slot = Slot::default();
+    begin_value(&mut slot, kind, default)?.push_str(",null,null]]");
+    Some(slot.text().to_owned())
 }

@@ -1,5 +1,7 @@
 //! Reads nodes and edges one after another.
 
+mod values;
+
 use isomorph_error::{Error, Findings, Result, Rule};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{Document, json};
@@ -7,8 +9,9 @@ use isomorph_records::xml::{self, Event, XmlRules, XmlStream};
 use isomorph_records::{Head, Item, Reader, Record, Slot, Slots, Tag};
 use isomorph_tables::PackedFile;
 
-use super::attributes::{Attributes, Kind, push_spell};
+use super::attributes::{Attributes, Kind, default_values};
 use super::rules;
+use super::times::{TIMES, Times};
 use crate::OF_GRAPH;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +37,13 @@ pub(crate) struct GexfReader {
     head: Vec<(String, String)>,
     version: String,
     mutual: u64,
-    unknown: Option<(String, u64)>,
+    /// Elements and attributes that are not read: the first of them, and their number.
+    unread: [Option<(String, u64)>; 2],
+    times: Times,
     findings: Findings,
     text: String,
     value: String,
+    time: String,
 }
 
 /// Returns a name of an element without its prefix.
@@ -59,10 +65,12 @@ impl GexfReader {
             head: Vec::new(),
             version: String::new(),
             mutual: 0,
-            unknown: None,
+            unread: [None, None],
+            times: Times::default(),
             findings: Findings::keeping(8),
             text: String::new(),
             value: String::new(),
+            time: String::new(),
         })
     }
 
@@ -72,8 +80,24 @@ impl GexfReader {
 
     fn pass_over(&mut self, tag: &xml::Tag<'_>, is_empty: bool) -> Result<()> {
         let name = || (String::from_utf8_lossy(tag.name().into_inner()).into_owned(), 0);
-        self.unknown.get_or_insert_with(name).1 += 1;
+        self.unread[0].get_or_insert_with(name).1 += 1;
         if is_empty { Ok(()) } else { self.xml.skip() }
+    }
+
+    /// Passes over the content of the current element, unless it is empty.
+    fn pass_over_content(&mut self, is_empty: bool) -> Result<()> {
+        if is_empty { Ok(()) } else { self.children(|own, tag, is_empty| own.pass_over(tag, is_empty)) }
+    }
+
+    /// Counts an attribute that is not read, unless it declares a namespace.
+    fn pass_over_attribute(&mut self, name: &str) {
+        if !name.starts_with("xmlns") {
+            self.unread[1].get_or_insert_with(|| (name.to_owned(), 0)).1 += 1;
+        }
+    }
+
+    fn pass_over_attributes(&mut self, tag: &xml::Tag<'_>, except: &[&str]) {
+        tag.attributes().filter(|name| !except.contains(name)).for_each(|name| self.pass_over_attribute(name));
     }
 
     /// Calls `each` with every child of the current element, and whether it is empty; it must read what is not.
@@ -125,62 +149,6 @@ impl GexfReader {
         Ok(all)
     }
 
-    fn declarations(&mut self, tag: &xml::Tag<'_>, record: &mut Record) -> Result<()> {
-        let class = self.xml.attribute(tag, "class")?.unwrap_or_default();
-        let is_dynamic = self.xml.attribute(tag, "mode")?.is_some_and(|mode| mode == "dynamic");
-        let of_nodes = match class.as_str() {
-            "node" => true,
-            "edge" => false,
-            other => {
-                return Err(self.wrong(&rules::ATTRIBUTE, format!("attributes are for node or edge, not {other:?}")));
-            }
-        };
-        self.children(|own, tag, is_empty| {
-            if local(tag) != b"attribute" {
-                return own.pass_over(tag, is_empty);
-            }
-            let mut id = String::new();
-            own.xml.required(tag, "id", &mut id)?;
-            let title = own.xml.attribute(tag, "title")?.unwrap_or_else(|| id.clone());
-            let word = own.xml.attribute(tag, "type")?.unwrap_or_else(|| "string".to_owned());
-            let mut default = None;
-            if !is_empty {
-                own.children(|own, tag, is_empty| match local(tag) {
-                    b"default" if is_empty => Ok(()),
-                    b"default" => {
-                        default = Some(own.content()?);
-                        Ok(())
-                    }
-                    _ => own.pass_over(tag, is_empty),
-                })?;
-            }
-            let slots = if of_nodes { &mut record.nodes } else { &mut record.edges };
-            if !Kind::of(&word).1 {
-                let message = format!("{title} has type {word:?}, whose values are read as text");
-                own.findings.push(&rules::TYPE, message, own.xml.place());
-            }
-            let attributes = if of_nodes { &mut own.nodes } else { &mut own.edges };
-            if attributes.by_id.contains_key(&id) {
-                return Err(own.wrong(&rules::ATTRIBUTE, format!("the attribute {id:?} is declared twice")));
-            }
-            let Some(name) = attributes.declare(slots, (&id, &title, &word), is_dynamic) else {
-                return Err(own.xml.limit("there are more than 10,000 attributes"));
-            };
-            if name != title {
-                let message = format!("two attributes have the title {title:?}; the values of this one become {name}");
-                own.findings.push(&rules::NAME, message, own.xml.place());
-            }
-            if let Some(default) = default
-                && let Some(attribute) = attributes.by_id.get_mut(&id)
-            {
-                attribute.default = Some(default);
-                let attribute = attribute.clone();
-                attributes.defaults.push(attribute);
-            }
-            Ok(())
-        })
-    }
-
     /// Returns the slot of what an element has beside attributes.
     fn slot<'s>(&mut self, slots: &'s mut Slots, of_nodes: bool, name: &str, tag: Tag) -> Result<&'s mut Slot> {
         let attributes = if of_nodes { &mut self.nodes } else { &mut self.edges };
@@ -201,50 +169,20 @@ impl GexfReader {
         Ok(())
     }
 
-    /// Reads the values of an element.
-    fn values(&mut self, slots: &mut Slots, of_nodes: bool) -> Result<()> {
-        self.children(|own, tag, is_empty| {
-            if local(tag) != b"attvalue" {
-                return own.pass_over(tag, is_empty);
-            }
-            let mut id = std::mem::take(&mut own.text);
-            if !own.xml.attribute_into(tag, "for", &mut id)? {
-                own.xml.required(tag, "id", &mut id)?;
-            }
-            let mut value = std::mem::take(&mut own.value);
-            own.xml.attribute_into(tag, "value", &mut value)?;
-            let attributes = if of_nodes { &own.nodes } else { &own.edges };
-            let Some(attribute) = attributes.by_id.get(&id) else {
-                return Err(own.wrong(&rules::ATTRIBUTE, format!("the attribute {id:?} is not declared")));
-            };
-            let (slot, was_set) = slots.slot_at(attribute.at);
-            let is_value = if attribute.is_dynamic {
-                let times = ["start", "end"].map(|name| own.xml.attribute(tag, name));
-                let [start, end] = times;
-                let (start, end) = (start?, end?);
-                push_spell(slot, attribute.kind, &value, [start.as_deref(), end.as_deref()])
-            } else if was_set {
-                return Err(own.wrong(&rules::ATTRIBUTE, format!("the attribute {id:?} has two values here")));
-            } else {
-                attribute.kind.put(slot, &value)
-            };
-            if !is_value {
-                let cut: String = value.chars().take(40).collect();
-                return Err(own.wrong(&rules::VALUE, format!("{cut:?} does not have the type of attribute {id:?}")));
-            }
-            (own.text, own.value) = (id, value);
-            if is_empty { Ok(()) } else { own.xml.skip() }
-        })
-    }
-
     /// Returns spells as a JSON list.
     fn spells(&mut self) -> Result<String> {
         let mut out = String::from("[");
         self.children(|own, tag, is_empty| {
             let all = own.rest(tag, &[])?;
+            for name in ["start", "end"] {
+                match all.iter().find(|(own, _)| own == name) {
+                    Some((_, time)) => own.times.see(time),
+                    None => own.times.see_open(),
+                }
+            }
             out.push_str(if out.len() > 1 { "," } else { "" });
             push_object(&mut out, &all);
-            if is_empty { Ok(()) } else { own.xml.skip() }
+            own.pass_over_content(is_empty)
         })?;
         out.push(']');
         Ok(out)
@@ -257,14 +195,16 @@ impl GexfReader {
         self.children(|own, tag, is_empty| match local(tag) {
             b"attvalues" if is_empty => Ok(()),
             b"attvalues" => own.values(slots, of_nodes),
-            b"spells" | b"slices" => {
+            b"spells" | b"slices" if spells.is_none() => {
                 spells = Some(if is_empty { "[]".to_owned() } else { own.spells()? });
                 Ok(())
             }
             b"nodes" | b"edges" | b"parents" => Err(own.wrong(&rules::NESTED, "a node contains nodes, or has parents")),
-            name @ (b"color" | b"position" | b"size" | b"shape" | b"thickness") => {
+            name @ (b"color" | b"position" | b"size" | b"shape" | b"thickness")
+                if !viz.iter().any(|(other, _)| other.as_bytes() == name) =>
+            {
                 viz.push((String::from_utf8_lossy(name).into_owned(), own.rest(tag, &[])?));
-                if is_empty { Ok(()) } else { own.xml.skip() }
+                own.pass_over_content(is_empty)
             }
             _ => own.pass_over(tag, is_empty),
         })?;
@@ -287,11 +227,17 @@ impl GexfReader {
 
     fn apply_defaults(&self, slots: &mut Slots, of_nodes: bool) -> Result<()> {
         let attributes = if of_nodes { &self.nodes } else { &self.edges };
-        for attribute in attributes.defaults.iter().filter(|own| !own.is_dynamic) {
-            if slots.get(attribute.at).is_none_or(|slot| slot.tag() == Tag::Null)
-                && let Some(default) = &attribute.default
-                && !attribute.kind.put(slots.slot_at(attribute.at).0, default)
-            {
+        for attribute in &attributes.defaults {
+            if slots.get(attribute.at).is_some_and(|slot| slot.tag() != Tag::Null) {
+                continue;
+            }
+            let Some(default) = &attribute.default else { continue };
+            let slot = slots.slot_at(attribute.at).0;
+            let is_value = match attribute.is_dynamic {
+                true => default_values(attribute.kind, default).map(|values| slot.put(Tag::Json, &values)).is_some(),
+                false => attribute.kind.put(slot, default),
+            };
+            if !is_value {
                 let cut: String = default.chars().take(40).collect();
                 return Err(
                     self.wrong(&rules::VALUE, format!("the default {cut:?} does not have the type of its attribute"))
@@ -308,19 +254,37 @@ impl GexfReader {
             return Err(self.wrong(&rules::ID, "a node has no id"));
         }
         record.id.put(Tag::Text, &text);
-        for name in ["label", "start", "end"] {
-            if self.xml.attribute_into(tag, name, &mut text)? {
-                self.put(&mut record.nodes, true, name, Tag::Text, &text)?;
-            }
-        }
+        self.own_texts(tag, &mut record.nodes, true, &mut text)?;
         self.text = text;
-        if tag.has_attribute("pid") {
-            return Err(self.wrong(&rules::NESTED, "a node has a parent (pid)"));
-        }
         if !is_empty {
             self.inside(&mut record.nodes, true)?;
         }
         self.apply_defaults(&mut record.nodes, true)
+    }
+
+    /// Puts the attributes of an element that are texts into slots, and counts those that are not read.
+    fn own_texts(&mut self, tag: &xml::Tag<'_>, slots: &mut Slots, of_nodes: bool, text: &mut String) -> Result<()> {
+        for name in tag.attributes() {
+            let is_time = TIMES.contains(&name);
+            match name {
+                "id" if of_nodes => continue,
+                "pid" if of_nodes => return Err(self.wrong(&rules::NESTED, "a node has a parent (pid)")),
+                "label" => {}
+                "id" | "kind" if !of_nodes => {}
+                "source" | "target" | "weight" | "type" if !of_nodes => continue,
+                _ if is_time => {}
+                _ => {
+                    self.pass_over_attribute(name);
+                    continue;
+                }
+            }
+            self.xml.attribute_into(tag, name, text)?;
+            if is_time {
+                self.times.see(text);
+            }
+            self.put(slots, of_nodes, name, Tag::Text, text)?;
+        }
+        Ok(())
     }
 
     fn edge(&mut self, tag: &xml::Tag<'_>, is_empty: bool, record: &mut Record) -> Result<()> {
@@ -330,11 +294,7 @@ impl GexfReader {
         record.source.put(Tag::Text, &text);
         self.xml.required(tag, "target", &mut text)?;
         record.target.put(Tag::Text, &text);
-        for name in ["id", "label", "kind", "start", "end"] {
-            if self.xml.attribute_into(tag, name, &mut text)? {
-                self.put(&mut record.edges, false, name, Tag::Text, &text)?;
-            }
-        }
+        self.own_texts(tag, &mut record.edges, false, &mut text)?;
         if self.xml.attribute_into(tag, "weight", &mut text)? {
             let slot = self.slot(&mut record.edges, false, "weight", Tag::Float)?;
             if !Kind::Float.put(slot, &text) {
@@ -376,6 +336,8 @@ impl GexfReader {
         self.mutual = 0;
         self.name = self.xml.attribute(tag, "name")?.filter(|name| !name.is_empty());
         self.head = self.rest(tag, &["defaultedgetype", "name"])?;
+        // In GEXF 1.1, the mode is called a type.
+        self.head.iter_mut().filter(|(name, _)| name == "type").for_each(|(name, _)| "mode".clone_into(name));
         self.head.retain(|(name, value)| !(name == "mode" && value == "static"));
         Ok(())
     }
@@ -481,14 +443,17 @@ impl Reader for GexfReader {
             let message = format!("{} mutual edges are read as undirected edges", self.mutual);
             head.findings.push(&rules::MUTUAL, message, self.xml.place());
         }
-        if let Some((name, count)) = &self.unknown {
-            let message = format!("{count} elements are not read; the first is {name}");
-            head.findings.push(&rules::ELEMENT, message, self.xml.place());
+        for (what, unread) in ["elements", "attributes of elements"].into_iter().zip(&self.unread) {
+            if let Some((name, count)) = unread {
+                let message = format!("{count} {what} are not read; the first is {name}");
+                head.findings.push(&rules::ELEMENT, message, self.xml.place());
+            }
         }
-        if !self.meta.is_empty() || !self.head.is_empty() {
+        let mut all = self.head.clone();
+        all.retain(|(name, _)| name != "meta");
+        self.times.complete(&mut all);
+        if !self.meta.is_empty() || !all.is_empty() {
             let mut out = String::new();
-            let mut all = self.head.clone();
-            all.retain(|(name, _)| name != "meta");
             push_object(&mut out, &all);
             if !self.meta.is_empty() {
                 out.pop();

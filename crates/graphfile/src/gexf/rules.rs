@@ -5,10 +5,10 @@ isomorph_error::rules! {
     ATTRIBUTE "GEXF-ATTRIBUTE" Error
         "attributes are declared before the nodes and edges with their values, once, for nodes or for edges",
         "declare the attribute, or remove its values";
-    /// Elements that are not read.
+    /// Elements and attributes that are not read.
     ELEMENT "GEXF-ELEMENT" Warning
-        "a file has elements of GEXF and of its module viz; others are not read",
-        "write content that must be kept as values of attributes";
+        "a file has elements and attributes of GEXF and of its module viz; others are not read",
+        "write content that must be kept as values of attributes; convert needs --lossy or --lenient to drop it";
     /// An end that is not a node.
     END "GEXF-END" Error "all ends of edges are nodes of the file", "add the node, or remove the edge";
     /// A repeated or missing node id.

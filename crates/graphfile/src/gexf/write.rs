@@ -5,8 +5,8 @@ use isomorph_model::{Direction, Graph, Property, ValueKind, json};
 use isomorph_records::xml::push_escaped;
 use isomorph_records::{Cell, Cells, EdgeRow, Form, KeyCell};
 
-use super::attributes::Kind;
-use super::{DYNAMIC, attribute_of};
+use super::attributes::{Kind, default_values};
+use super::{DEFAULT, DYNAMIC, OPTIONS, attribute_of};
 use crate::OF_GRAPH;
 use crate::capability::json_document;
 
@@ -19,8 +19,8 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 enum Goes {
     /// As the value of a declared attribute.
     Value,
-    /// As the values of a declared attribute, each with its time.
-    Dynamic,
+    /// As the values of a declared attribute, each with its time, except these, which are the default.
+    Dynamic(Option<String>),
     /// As an attribute of the element.
     Attribute(String),
     /// As an element inside.
@@ -42,9 +42,17 @@ fn place(property: &Property, all: &[Property], of_node: bool) -> Goes {
         Some(name @ ("spells" | "viz")) if is_json => Goes::Inside(name.to_owned()),
         Some("spells" | "viz") => Goes::Value,
         Some(name) => Goes::Attribute(name.to_owned()),
-        None if is_json && property.declared.contains_key(DYNAMIC) => Goes::Dynamic,
+        None if is_json && property.declared.contains_key(DYNAMIC) => Goes::Dynamic(default(property)),
         None => Goes::Value,
     }
+}
+
+/// Returns the values of elements that have only the default of a dynamic attribute. Elements without a value would have the default,
+/// too: where there are any, none is declared.
+fn default(property: &Property) -> Option<String> {
+    let word = property.declared.get(DYNAMIC)?;
+    let default = property.declared.get(DEFAULT).filter(|_| !property.nullable)?;
+    default_values(Kind::of(word).0, default)
 }
 
 fn attribute(out: &mut String, name: &str, value: &str) -> Result<()> {
@@ -76,17 +84,37 @@ fn pairs(object: &str, mut each: impl FnMut(&str, &str) -> Result<()>) -> Result
 
 impl GexfForm {
     fn declare(&self, out: &mut String, class: &str, properties: &[Property], places: &[Goes]) -> Result<()> {
-        for (wanted, mode) in [(Goes::Value, "static"), (Goes::Dynamic, "dynamic")] {
-            if !places.contains(&wanted) {
+        for mode in ["static", "dynamic"] {
+            let is_wanted = |place: &Goes| match place {
+                Goes::Value => mode == "static",
+                Goes::Dynamic(_) => mode == "dynamic",
+                Goes::Attribute(_) | Goes::Inside(_) => false,
+            };
+            let mut wanted =
+                properties.iter().zip(places).enumerate().filter(|(_, (_, place))| is_wanted(place)).peekable();
+            if wanted.peek().is_none() {
                 continue;
             }
             out.push_str(&format!("<attributes class=\"{class}\" mode=\"{mode}\">\n"));
-            for (at, property) in properties.iter().enumerate().filter(|(at, _)| places.get(*at) == Some(&wanted)) {
+            for (at, (property, place)) in wanted {
                 out.push_str(&format!("<attribute id=\"{at}\""));
                 attribute(out, "title", &property.name)?;
                 let word = property.declared.get(DYNAMIC).map(String::as_str);
                 attribute(out, "type", word.unwrap_or_else(|| Kind::word(&property.data_type)))?;
-                out.push_str("/>\n");
+                let default = property.declared.get(DEFAULT).filter(|_| matches!(place, Goes::Dynamic(Some(_))));
+                let inside = [("default", default), ("options", property.declared.get(OPTIONS))];
+                if inside.iter().all(|(_, text)| text.is_none()) {
+                    out.push_str("/>\n");
+                    continue;
+                }
+                out.push('>');
+                for (name, text) in inside {
+                    let Some(text) = text else { continue };
+                    out.push_str(&format!("<{name}>"));
+                    push_escaped(out, text, false)?;
+                    out.push_str(&format!("</{name}>"));
+                }
+                out.push_str("</attribute>\n");
             }
             out.push_str("</attributes>\n");
         }
@@ -113,8 +141,10 @@ impl GexfForm {
                         element(inside, name, json)?;
                     }
                 }
-                Some(Goes::Dynamic) => {
-                    if let Cell::Json(json) = cell {
+                Some(Goes::Dynamic(default)) => {
+                    if let Cell::Json(json) = cell
+                        && default.as_deref() != Some(json)
+                    {
                         dynamic(values, at, json)?;
                     }
                 }
@@ -173,7 +203,9 @@ fn dynamic(out: &mut String, at: usize, list: &str) -> Result<()> {
         out.push_str(&format!("<attvalue for=\"{at}\""));
         let mut names = ["value", "start", "end"].into_iter();
         json::items(spell, |raw| {
-            let Some(name) = names.next() else { return Ok(()) };
+            let Some(name) = names.next() else {
+                return pairs(raw, |name, value| attribute(out, name, value));
+            };
             match json::value(raw)? {
                 json::Value::Null => Ok(()),
                 json::Value::Text(text) => attribute(out, name, &text),

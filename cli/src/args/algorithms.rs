@@ -71,10 +71,10 @@ pub struct PathsArgs {
     /// A file, a directory or a URL; - is standard input
     pub path: String,
     /// Key of the first node; in RDF an IRI, also as <IRI> or prefix:name, or _:label
-    #[arg(allow_hyphen_values = true)]
+    #[arg(id = "first", value_name = "FROM", allow_hyphen_values = true)]
     pub from: String,
     /// Key of the last node
-    #[arg(allow_hyphen_values = true)]
+    #[arg(id = "last", value_name = "TO", allow_hyphen_values = true)]
     pub to: String,
     /// Type of both nodes; required if nodes of several types have the key [default: any]
     #[arg(long = "type", value_name = "TYPE")]

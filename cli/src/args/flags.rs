@@ -8,7 +8,11 @@ use super::Cli;
 
 /// The flags of the running command.
 #[derive(Debug)]
-pub struct Flags(Command);
+pub struct Flags {
+    command: Command,
+    /// Whether the command is lenient already.
+    is_lenient: bool,
+}
 
 impl Flags {
     /// Returns the flags of the command that a command line names.
@@ -20,21 +24,24 @@ impl Flags {
             let Some(found) = command.find_subcommand(name).cloned() else { break };
             (command, line) = (found, inner);
         }
-        Flags(command)
+        let is_lenient = matches!(line.try_get_one::<bool>("lenient"), Ok(Some(true)));
+        Flags { command, is_lenient }
     }
 
     /// Returns the flags of all commands, for a command line that could not be parsed.
     pub fn any() -> Self {
         let mut command = Cli::command();
         command.build();
-        Flags(command)
+        Flags { command, is_lenient: false }
     }
 
     /// Returns whether this command supports what a hint suggests. Libraries do not know which command calls them, so a
     /// hint that names flags is shown only if the command has them. A hint that spells out another command, of isomorph
-    /// or Cargo, is always shown.
+    /// or Cargo, is always shown. One to be lenient does not help where that was given.
     pub fn fit(&self, hint: &str) -> bool {
-        hint.starts_with("isomorph ") || hint.starts_with("cargo ") || missing(hint, &self.0).is_empty()
+        let is_spent = self.is_lenient && hint.strip_prefix("use ").unwrap_or(hint).starts_with("--lenient");
+        let is_whole = hint.starts_with("isomorph ") || hint.starts_with("cargo ");
+        is_whole || !is_spent && missing(hint, &self.command).is_empty()
     }
 }
 
@@ -79,5 +86,11 @@ mod tests {
         ] {
             assert_eq!((init.fit(hint), convert.fit(hint)), (by_init, by_convert), "{hint}");
         }
+        let lenient = flags(&["isomorph", "stats", "a", "--lenient"]);
+        let strict = flags(&["isomorph", "stats", "a"]);
+        for hint in ["--lenient    continue anyway", "use --lenient to skip invalid statements"] {
+            assert_eq!((lenient.fit(hint), strict.fit(hint)), (false, true), "{hint}");
+        }
+        assert!(lenient.fit("open it without --sidecar and --lenient"));
     }
 }

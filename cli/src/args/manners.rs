@@ -57,3 +57,18 @@ fn every_flag_with_a_value_ends_with_its_default() {
     }
     assert_eq!(wrong, [""; 0]);
 }
+
+/// Arguments of one id would be one argument: a flag would give the value of a positional argument a second time.
+#[test]
+fn every_argument_of_a_command_has_an_id_of_its_own() {
+    let mut twice = Vec::new();
+    for (name, command) in commands() {
+        let mut ids: Vec<&str> = command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
+        ids.sort_unstable();
+        twice.extend(ids.windows(2).filter_map(|pair| match pair {
+            [one, other] if one == other => Some(format!("{name} {one}")),
+            _ => None,
+        }));
+    }
+    assert_eq!(twice, [""; 0]);
+}

@@ -188,3 +188,12 @@ fn formats_agree() {
     let people = of("examples/people.ttl");
     assert_eq!((of("people.nq"), of("people.lake")), (people.clone(), people));
 }
+
+/// The flag `--from` and the argument FROM are two things.
+#[test]
+fn paths_are_found_in_a_graph_of_a_given_format() {
+    let home = Home::new();
+    home.write("edges.txt", "1 2\n2 3\n");
+    let found = home.run(&["paths", "edges.txt", "1", "3", "--from", "edgelist", "--format", "csv"]).exits(0);
+    assert_eq!(found.out.lines().count(), 4, "{}", found.out);
+}

@@ -256,3 +256,13 @@ fn what_is_not_read_is_not_lost_without_permission() {
     home.run(&["match", "a.gexf", "?s ?p ?o"]).exits(0);
     home.run(&["diff", "a.gexf", "c.graphml"]).exits(0);
 }
+
+#[test]
+fn psl_lists_edges_without_a_direction() {
+    let home = Home::new();
+    home.write("a.txt", "# Undirected graph\n1 2\n");
+    let done = home.run(&["convert", "a.txt", "b", "--from", "edgelist", "--to", "psl", "--lossy"]).exits(0);
+    assert!(done.out.contains("node ─edge─ node: directed in PSL"), "{}", done.out);
+    let done = home.run(&["convert", "a.txt", "c", "--from", "edgelist", "--to", "psl"]).exits(0);
+    assert!(done.out.contains("verified"), "{}", done.out);
+}

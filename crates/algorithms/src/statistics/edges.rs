@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::adjacency::Adjacency;
 use crate::arcs::{Arcs, FORWARD, UNDIRECTED, label};
-use crate::read::{Edges, Relations};
+use crate::read::{Edges, RelationOf, Relations};
 
 /// The edges of one relation of an edge type.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -69,15 +69,48 @@ struct Counts {
     returned: u64,
 }
 
+/// The numbers of relations that have the same name in other edge types, or in the same one: their edges can be equal.
+struct Namesakes {
+    /// Those between the same node types in the same order, itself included.
+    alike: Vec<u32>,
+    /// Those between two node types in the other order: an undirected edge is equal to its reverse.
+    reversed: Vec<u32>,
+}
+
+impl Namesakes {
+    fn of(one: &RelationOf, relations: &Relations, graph: &Graph) -> Namesakes {
+        let ends = |one: &RelationOf| graph.edges.get(one.edge_type).map_or((0, 0), |ty| (ty.source, ty.target));
+        let (source, target) = ends(one);
+        let between = |wanted: (usize, usize)| {
+            let all = (0..).zip(relations.all());
+            let found = all.filter(|(_, other)| other.name == one.name && ends(other) == wanted);
+            found.map(|(number, _)| number).collect()
+        };
+        let reversed = if source == target { Vec::new() } else { between((target, source)) };
+        Namesakes { alike: between((source, target)), reversed }
+    }
+
+    /// Whether an earlier relation has an edge that is equal to this arc of a node.
+    fn are_before(&self, arcs: &Adjacency, (node, own, other): (u32, u32, u32)) -> bool {
+        let (relation, way) = (own / 4, own % 4);
+        let reversed = if is_undirected(own) { self.reversed.as_slice() } else { &[] };
+        let earlier = self.alike.iter().chain(reversed).filter(|number| **number < relation);
+        earlier.into_iter().any(|number| leads(arcs, node, label(*number, way), other))
+    }
+}
+
 /// Counts arcs by relation.
 pub(super) fn count(arcs: &Adjacency, relations: &Relations, graph: &Graph, threads: usize) -> Vec<EdgeTypeStatistics> {
+    let namesakes: Vec<Namesakes> = relations.all().iter().map(|one| Namesakes::of(one, relations, graph)).collect();
     let blocks = map(threads, arcs.blocks(threads), |range| {
         let mut counts = vec![Counts::default(); relations.all().len()];
         for node in range {
             let mut before = None;
             for (other, label) in arcs.of(node).iter().zip(arcs.labels_of(node)) {
-                let Some(of) = counts.get_mut((label / 4) as usize) else { continue };
-                let is_again = before.replace((*label, *other)) == Some((*label, *other));
+                let relation = (label / 4) as usize;
+                let Some((of, namesakes)) = counts.get_mut(relation).zip(namesakes.get(relation)) else { continue };
+                let is_again = before.replace((*label, *other)) == Some((*label, *other))
+                    || namesakes.are_before(arcs, (node, *label, *other));
                 of.loops += u64::from(*other == node);
                 of.parallel += u64::from(is_again);
                 if is_undirected(*label) {
@@ -87,7 +120,8 @@ pub(super) fn count(arcs: &Adjacency, relations: &Relations, graph: &Graph, thre
                 of.directed += 1;
                 if !is_again && *other != node {
                     of.pairs += 1;
-                    of.returned += u64::from(leads(arcs, *other, *label, node));
+                    let is_returned = |number: &u32| leads(arcs, *other, self::label(*number, FORWARD), node);
+                    of.returned += u64::from(namesakes.alike.iter().any(is_returned));
                 }
             }
         }
@@ -107,7 +141,7 @@ pub(super) fn count(arcs: &Adjacency, relations: &Relations, graph: &Graph, thre
             sum.returned += part.returned;
         }
     }
-    let of = |(one, counts): (&crate::read::RelationOf, Counts)| {
+    let of = |(one, counts): (&RelationOf, Counts)| {
         let ty = graph.edges.get(one.edge_type);
         let (source, _, target) = ty.map(|ty| graph.edge_name(ty)).unwrap_or_default();
         // Between two types, no edge has a reverse.

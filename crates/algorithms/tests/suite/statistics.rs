@@ -126,6 +126,46 @@ fn types_relations_and_columns() {
     assert_eq!(found.tables[0].columns[1].distinct, Distinct { values: 1, exact: true });
 }
 
+/// Edges of one relation are equal whichever edge type has them: a relation may have several between two node types.
+#[test]
+fn equal_edges_of_several_edge_types_are_parallel() {
+    let mut dice = Dice(31);
+    for round in 0..100 {
+        let mut build = Build::default();
+        let ty = [0, 1].map(|at| build.nodes(Nodes::keyed(["a", "b"][at], int64([0, 1, 2]))));
+        let (mut all, mut count, mut pairs) = (BTreeSet::new(), 0, BTreeSet::new());
+        for (source, relation, target, is_directed) in [
+            (0, "r", 1, false),
+            (1, "r", 0, false),
+            (0, "r", 1, false),
+            (0, "s", 1, true),
+            (1, "s", 0, true),
+            (0, "t", 0, true),
+            (0, "t", 0, true),
+        ] {
+            let rows: Vec<(u64, u64)> = (0..dice.below(5)).map(|_| (dice.below(3), dice.below(3))).collect();
+            count += rows.len();
+            for (from, to) in &rows {
+                let (from, to) = ((source, *from), (target, *to));
+                let ends = if is_directed { (from, to) } else { (from.min(to), from.max(to)) };
+                all.insert((relation, ends));
+                if relation == "t" && from != to {
+                    pairs.insert(ends);
+                }
+            }
+            let edges = Edges::rows(ty[source], relation, ty[target], rows);
+            build.edges(if is_directed { edges } else { edges.undirected() });
+        }
+        let source: Arc<dyn isomorph_model::Source> = Arc::new(build.finish());
+        let resources = resources(64 << 20, 1 + round % 2);
+        let found = statistics(&source, &job(&resources)).unwrap();
+        assert_eq!(found.parallel, (count - all.len()) as u64, "round {round}");
+        let returned = pairs.iter().filter(|(from, to)| pairs.contains(&(*to, *from))).count();
+        let share = (!pairs.is_empty()).then(|| returned as f64 / pairs.len() as f64);
+        assert_eq!(found.reciprocity, share, "round {round}");
+    }
+}
+
 #[test]
 fn nodes_that_only_edges_name_are_nodes_of_implied_types() {
     let mut build = Build::default();

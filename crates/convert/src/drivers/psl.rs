@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use isomorph_error::Result;
 use isomorph_model::capability::Capability;
-use isomorph_model::{Graph, Sink, Source, Written};
+use isomorph_model::{Direction, Graph, Sink, Source, Written};
 use isomorph_psl::{OpenOptions as Opening, WriteOptions as Writing};
 use isomorph_storage::{Location, Scheme, Staging};
 
 use crate::conversion::Job;
 use crate::driver::{Driver, Traits};
 use crate::mapping::Allowed;
+use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
+use crate::plan::edge_text;
 
 pub(super) struct Psl;
 
@@ -79,6 +81,11 @@ impl Driver for Psl {
 
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
         Ok(isomorph_psl::unheld(graph))
+    }
+
+    fn altered(&self, _opened: &Opened, graph: &Graph) -> Vec<(String, String)> {
+        let undirected = graph.edges.iter().filter(|ty| ty.direction == Direction::Undirected);
+        undirected.map(|ty| (edge_text(graph, ty), "directed in PSL".to_owned())).collect()
     }
 
     fn layout(&self, _options: &WriteOptions) -> String {

@@ -65,7 +65,10 @@ fn every_argument_of_a_command_has_an_id_of_its_own() {
     for (name, command) in commands() {
         let mut ids: Vec<&str> = command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
         ids.sort_unstable();
-        twice.extend(ids.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| format!("{name} {}", pair[0])));
+        twice.extend(ids.windows(2).filter_map(|pair| match pair {
+            [one, other] if one == other => Some(format!("{name} {one}")),
+            _ => None,
+        }));
     }
     assert_eq!(twice, [""; 0]);
 }

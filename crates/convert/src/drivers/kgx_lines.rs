@@ -9,7 +9,7 @@ use isomorph_model::{Graph, Sink, Source, Written};
 use isomorph_storage::{Location, Scheme, Staging};
 use isomorph_tables::Encoding;
 
-use super::flat::{Flat, opening};
+use super::flat::Flat;
 use crate::driver::{Driver, Traits};
 use crate::mapping::{Allowed, Fusing};
 use crate::open::Opened;

@@ -62,7 +62,7 @@ pub(crate) fn release(workspace: &Workspace) -> Result<Outcome, String> {
     workspace.program(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", MATURIN]).run()?;
     let wheels = workspace.target.join("wheels");
     let manifest = workspace.root.join("python").join("Cargo.toml");
-    let build = workspace.program(&python, &["-m", "maturin", "build", "--release", "--strip", "--manifest-path"]);
+    let build = workspace.program(&python, &["-m", "maturin", "build", "--profile", "dist", "--manifest-path"]);
     build.args([manifest.as_path(), Path::new("--out"), &wheels]).run()?;
     Ok(Outcome::Noted(wheels.display().to_string()))
 }

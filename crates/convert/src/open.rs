@@ -14,10 +14,10 @@ use crate::mapping::{
 };
 use crate::options::{ConvertOptions, Hyperedges, OpenOptions, SidecarUse, Typing};
 use crate::plan::Plan;
-use crate::progress::Progress;
+use crate::progress::{Progress, Silent};
 use crate::registry::Registry;
 use crate::sidecar::verify::{keyless, misfit};
-use crate::sidecar::{self, Sidecar};
+use crate::sidecar::{self, Sidecar, other_bytes};
 use crate::survey;
 use isomorph_storage::Resources;
 
@@ -69,6 +69,14 @@ impl Opened {
             let differences = sidecar.differences(&home, directory)?;
             if !differences.is_empty() {
                 return Err(Sidecar::stale(&home, &differences));
+            }
+            // Rows of the tables belong to rows of the files by their positions: a byte that differs anywhere moves values to other elements.
+            if sidecar.mapping.detachment().is_some() {
+                let threads = std::thread::available_parallelism().map_or(1, usize::from);
+                let differences = other_bytes(sidecar, &home, directory, threads, &Silent)?;
+                if !differences.is_empty() {
+                    return Err(Sidecar::stale(&home, &differences));
+                }
             }
         }
         // The sidecar of data that is read with other types describes another graph.

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 use isomorph_error::{Error, Kind, Result};
-use isomorph_storage::Location;
+use isomorph_storage::{Location, Root};
 
 use crate::catalogue::{catalogue, not_one_graph};
 use crate::driver::{Driver, Format};
 use crate::drivers::STANDARD;
+use crate::sidecar::Sidecar;
 
 /// The known formats. A registry is a value: to add a format, pass on a registry that contains it.
 #[derive(Clone)]
@@ -77,6 +78,9 @@ impl Registry {
     /// Returns [`Kind::NotFound`] if the location does not exist; [`Kind::Unsupported`] if it is not a recognised
     /// format, or a directory of several graphs, which the error lists.
     pub fn at(&self, location: &Location) -> Result<Format> {
+        if let Some(format) = self.of_sidecar(location) {
+            return Ok(format);
+        }
         let mut missing = false;
         for format in self.detection_order() {
             match format.detect(location) {
@@ -104,6 +108,18 @@ impl Registry {
             Some((format, around)) => unknown.hint(format!("{around}    open the {format} graph that it is part of")),
             None => unknown.hint(format!("--from {}    specify the format", self.ids("|"))),
         })
+    }
+
+    /// The format in which the unchanged files of a directory were written, if they have a sidecar: of a graph with few elements, files may look like those of another format, or of none. A sidecar
+    /// that cannot be read, or belongs to other files, says nothing here.
+    fn of_sidecar(&self, location: &Location) -> Option<Format> {
+        if !location.scheme().has_listing() || Root::open(location).is_err() {
+            return None;
+        }
+        let sidecar = Sidecar::read(location, true, self).ok().flatten()?;
+        let format = self.find(&sidecar.format)?;
+        let is_unchanged = sidecar.differences(location, true).is_ok_and(|differences| differences.is_empty());
+        is_unchanged.then_some(format)
     }
 
     /// `format`, unless it is the format of one file in a directory that also holds other graphs.

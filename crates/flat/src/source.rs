@@ -12,7 +12,7 @@ use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::label::LabelBuilder;
 use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelColumn, NodeBatch, NodeId, Part, Progress,
-    Request, Side, Source, Tables as Wanted, part,
+    Request, Side, Source, Tables as Wanted, ValueKind, part,
 };
 use isomorph_tables::Encoding;
 
@@ -211,7 +211,7 @@ fn failed(error: arrow_schema::ArrowError) -> Error {
     Error::malformed(error.to_string()).caused_by(error)
 }
 
-/// Labels, in a column of lists or of single ones. A text of CSV may be a list in JSON, as it is written.
+/// Labels, in a column of lists or of single ones. A text of CSV may be a list in JSON, as it is written. In JSON lines, some rows may have a list and others a text.
 pub(crate) fn label_column(table: &Table, column: &dyn Array) -> LabelColumn {
     let mut labels = LabelBuilder::default();
     // Between delimiters nothing is no label; where lists are lists, it is one.
@@ -230,8 +230,11 @@ pub(crate) fn label_column(table: &Table, column: &dyn Array) -> LabelColumn {
         }
         return labels.finish();
     }
-    let is_list = |text: &str| table.encoding == Encoding::Csv && text.starts_with('[');
-    let several = |text: &str| serde_json::from_str::<Vec<String>>(text).ok();
+    let own = table.options.labels.as_ref().and_then(|name| table.find(name)).and_then(|at| table.columns.get(at));
+    let is_json = own.is_some_and(|own| own.ty.kind == ValueKind::Json);
+    let is_list = |text: &str| is_json || table.encoding == Encoding::Csv && text.starts_with('[');
+    let one = |text: &str| serde_json::from_str(text).ok().filter(|_| is_json).map(|one: String| vec![one]);
+    let several = |text: &str| serde_json::from_str::<Vec<String>>(text).ok().or_else(|| one(text));
     let texts = column.as_string_opt::<i32>();
     for row in 0..column.len() {
         let text = texts.filter(|texts| texts.is_valid(row)).map_or("", |texts| texts.value(row));

@@ -221,7 +221,9 @@ pub(crate) struct SqlTable {
 impl SqlTable {
     /// A condition of the engine as one of the rows.
     pub fn predicate(&self, filter: &Expr) -> Option<Predicate> {
-        predicate(filter, &|name| self.rows.column(name))
+        // A condition on no column is the engine's: files are read by columns.
+        let is_of_columns = !filter.column_refs().is_empty();
+        is_of_columns.then(|| predicate(filter, &|name| self.rows.column(name))).flatten()
     }
 }
 

@@ -1,7 +1,7 @@
-//! Filters that become narrower while a plan runs, kept away from operators that would misread them.
+//! Filters that move down a physical plan, once or while it runs, kept away from operators that would misread them.
 //!
 //! The engine finds a column of such a filter in the rows of the operator below by its name (`FilterRemapper` of DataFusion 55). Where two tables that are joined
-//! have columns of one name, that is the first of them, and rows were lost. So filters do not pass an operator whose input has two columns of one name, or other
+//! have columns of one name, that is the first of them, and rows were lost, or kept. So filters do not pass an operator whose input has two columns of one name, or other
 //! names than it has itself, as inputs of `union` may. Filters that such an operator makes itself name columns by position, and still reach its input.
 
 use std::collections::HashSet;
@@ -19,17 +19,19 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
-/// The engine's rules for plans, with the one for such filters replaced.
+/// The engine's rules for plans, with those for filters replaced.
 pub(crate) fn rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    let post = FilterPushdown::new_post_optimization();
-    let replaced = |rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| match rule.name() == post.name() {
-        true => Arc::new(Narrowing(FilterPushdown::new_post_optimization())) as _,
-        false => rule,
+    let replaced = |rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| {
+        let own = [FilterPushdown::new(), FilterPushdown::new_post_optimization()];
+        match own.into_iter().find(|own| own.name() == rule.name()) {
+            Some(own) => Arc::new(Narrowing(own)) as _,
+            None => rule,
+        }
     };
     PhysicalOptimizer::new().rules.into_iter().map(replaced).collect()
 }
 
-/// The engine's rule, on a plan with barriers.
+/// The engine's rule, on a plan that has barriers meanwhile.
 #[derive(Debug)]
 struct Narrowing(FilterPushdown);
 
@@ -41,7 +43,14 @@ impl PhysicalOptimizerRule for Narrowing {
                 false => Transformed::no(node),
             })
         })?;
-        self.0.optimize(guarded.data, config)
+        let optimized = self.0.optimize(guarded.data, config)?;
+        let bare = optimized.transform_up(|node| {
+            Ok(match node.downcast_ref::<BarrierExec>() {
+                Some(BarrierExec(inner)) => Transformed::yes(Arc::clone(inner)),
+                None => Transformed::no(node),
+            })
+        })?;
+        Ok(bare.data)
     }
 
     fn name(&self) -> &str {

@@ -189,7 +189,7 @@ impl<'e> Lists<'e> {
         for (value, negated) in &self.lists {
             let other = seen.iter().find(|(seen, _)| seen == value);
             match other {
-                Some((_, before)) if !(before == negated && is_union(*negated)) && !values.contains(value) => {
+                Some((_, before)) if !(values.contains(value) || before == negated && is_union(*negated)) => {
                     values.push(value);
                 }
                 Some(_) => {}

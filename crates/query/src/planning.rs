@@ -232,12 +232,16 @@ fn elsewhere(options: &mut ConfigOptions, partitions: usize) {
 struct Types;
 
 impl TypePlanner for Types {
-    /// A timestamp has microseconds: nanoseconds of 64 bits have no years before 1678 and after 2262.
+    /// A timestamp has microseconds: nanoseconds of 64 bits have no years before 1678 and after 2262. One with a time zone is an instant.
     fn plan_type_field(&self, sql_type: &ast::DataType) -> EngineResult<Option<FieldRef>> {
         Ok(match sql_type {
             ast::DataType::Timestamp(None, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone)
             | ast::DataType::Datetime(None) => {
                 Some(Arc::new(Field::new("", DataType::Timestamp(TimeUnit::Microsecond, None), true)))
+            }
+            ast::DataType::Timestamp(None, ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => {
+                let zone = Some("+00:00".into());
+                Some(Arc::new(Field::new("", DataType::Timestamp(TimeUnit::Microsecond, zone), true)))
             }
             _ => None,
         })

@@ -336,7 +336,8 @@ impl Printing<'_> {
 /// Writes a table whose columns have types.
 fn columns(batch: &RecordBatch, encoding: Encoding, out: &mut dyn Write) -> Result<Answer> {
     // The writer of files needs an output that may go to another thread, so the file is made in memory, where its columns are already.
-    let mut file = TableWriter::create(Vec::new(), encoding, batch.schema_ref(), &TableOptions::default())?;
+    let options = TableOptions { field_metadata: true, ..TableOptions::default() };
+    let mut file = TableWriter::create(Vec::new(), encoding, batch.schema_ref(), &options)?;
     file.write(batch)?;
     out.write_all(&file.finish()?.0)?;
     out.flush()?;

@@ -59,7 +59,7 @@ pub fn verify_as(location: &Location, format: Format, formats: &Registry) -> Res
 ///
 /// # Errors
 /// If a file cannot be read.
-pub(super) fn other_bytes(
+pub(crate) fn other_bytes(
     sidecar: &Sidecar,
     home: &Location,
     directory: bool,

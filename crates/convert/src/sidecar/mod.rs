@@ -16,6 +16,7 @@ use crate::digests::Digests;
 use crate::mapping::Mapping;
 use crate::registry::Registry;
 
+pub(crate) use bind::other_bytes;
 pub use bind::{rebind, remove, told, verify, verify_as};
 pub(crate) use unread::{reread, says_more};
 

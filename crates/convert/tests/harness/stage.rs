@@ -153,7 +153,8 @@ impl Staged {
     }
 
     pub fn open_with(&self, options: &OpenOptions) -> Opened {
-        Opened::open(&Location::from_path(&self.path), options).unwrap_or_else(|error| panic!("{error:?}"))
+        let opened = Opened::open(&Location::from_path(&self.path), options);
+        opened.unwrap_or_else(|error| panic!("{}: {error:?}", self.certificate.to))
     }
 
     /// Checks that the files contain the graph: the certificate, the graph read with the sidecar, by every adjacency

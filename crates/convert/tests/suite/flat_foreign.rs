@@ -372,3 +372,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_category_of_kgx_may_be_a_list_or_one_text() {
+    let home = directory(&[
+        (
+            "nodes.jsonl",
+            "{\"id\":\"a\",\"category\":[\"P\",\"Q\"]}\n{\"id\":\"b\",\"category\":\"P\"}\n{\"id\":\"c\"}\n",
+        ),
+        ("edges.jsonl", "{\"subject\":\"a\",\"predicate\":\"r\",\"object\":\"b\"}\n"),
+    ]);
+    let mut text = Vec::new();
+    isomorph_convert::dump(
+        open(home.path()).graph.as_ref(),
+        &mut text,
+        &isomorph_storage::Resources::of_this_machine().unwrap(),
+        &isomorph_convert::Silent,
+    )
+    .unwrap();
+    let lines: Vec<Value> =
+        text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let labels: Vec<&Value> =
+        lines.iter().filter(|line| line["node"].is_string()).map(|line| &line["labels"]).collect();
+    assert_eq!(labels[..2], [&json!(["P", "Q"]), &json!(["P"])]);
+}

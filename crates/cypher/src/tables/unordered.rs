@@ -14,7 +14,7 @@ const WAITING: usize = 2;
 /// The batches of a table that is read.
 pub(super) enum Reader {
     /// In the order of the rows.
-    Ordered(std::iter::Flatten<std::vec::IntoIter<Partition>>),
+    Ordered(Box<std::iter::Flatten<std::vec::IntoIter<Partition>>>),
     Unordered(Unordered),
 }
 
@@ -23,7 +23,7 @@ impl Reader {
     pub(super) fn unordered(partitions: Vec<Partition>, threads: usize) -> Result<Reader> {
         let threads = threads.min(partitions.len());
         if threads < 2 {
-            return Ok(Reader::Ordered(partitions.into_iter().flatten()));
+            return Ok(Reader::Ordered(Box::new(partitions.into_iter().flatten())));
         }
         Unordered::new(partitions, threads).map(Reader::Unordered)
     }

@@ -11,7 +11,7 @@ use crate::memory_graph::{Edge, MemoryGraph};
 use crate::setup::rows;
 
 /// Expressions about `n`, `r` and `m`: with words that are names or syntax, and with patterns inside.
-const ITEMS: [&str; 47] = [
+const ITEMS: [&str; 46] = [
     "n",
     "n.count",
     "n.end",
@@ -50,7 +50,6 @@ const ITEMS: [&str; 47] = [
     "n:A|B",
     "(n:B)",
     "n IS NOT NULL",
-    "(n)-[:r]->(:B)",
     "n.p IN [1, 2]",
     "n.p STARTS WITH 'a'",
     "1 < 2 < 3",

@@ -76,3 +76,34 @@ fn filters_of_unions_reach_the_columns_that_they_are_about() {
     expected.sort();
     assert_eq!(sorted(&engine, question).unwrap(), expected);
 }
+
+#[test]
+fn conditions_above_joins_are_about_the_columns_that_they_name() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("l.csv"), "lab\nq\n").unwrap();
+    let right: String = (0..300).map(|_| "q,k\n").collect();
+    std::fs::write(home.path().join("r.csv"), format!("tgt,lab\n{right}z,m\n")).unwrap();
+    let mut engine = Engine::new(crate::support::resources()).unwrap();
+    for name in ["l", "r"] {
+        let file = home.path().join(format!("{name}.csv"));
+        engine.add_file(name, &isomorph::Location::parse(&file.display().to_string()).unwrap()).unwrap();
+    }
+    let count = |question: &str| sorted(&engine, question).unwrap();
+    for (condition, expected) in [
+        ("lower(l.lab) = 'q'", "300"),
+        ("coalesce(l.lab, '') = 'q'", "300"),
+        ("lower(l.lab) <> 'k'", "300"),
+        ("lower(r.lab) = 'k'", "300"),
+        ("coalesce(l.lab, '') = ''", "1"),
+    ] {
+        for joined in ["l right join r", "r left join l"] {
+            let rows = format!("select r.lab as r from {joined} on l.lab = r.tgt where {condition}");
+            assert_eq!(count(&rows).len().to_string(), expected, "{rows}");
+        }
+    }
+    // A condition that is false, or null, joins nothing.
+    for condition in ["false", "null", "l.lab = r.tgt and false", "l.lab = r.tgt and coalesce(r.lab, 'n') is null"] {
+        let rows = count(&format!("select l.lab as a, r.lab as b from l left join r on {condition}"));
+        assert_eq!(rows, ["q|null"], "{condition}");
+    }
+}

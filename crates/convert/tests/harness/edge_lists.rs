@@ -27,6 +27,7 @@ const REASONS: &[&str] = &[
     // Infinity in dictionaries of Python, which has no literal of it: what was written is read again and refused.
     "has another type here",
     // PSL.
+    "is empty, or has blanks where tabs and line ends divide arguments",
     "could be that of a node of another type",
     "a truth is from 0 to 1",
     "predicates have neither keys of edges nor layers",

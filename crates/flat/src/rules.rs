@@ -14,7 +14,7 @@ isomorph_error::rules! {
     /// Texts of no characters in a workbook.
     EMPTY_TEXT "FLAT-EMPTY-TEXT" Note
         "a cell with an empty text is no value, unless the workbook has the sheet graph.pgq: pandas writes one where it has no value",
-        "nothing, if no value is meant; otherwise convert the workbook to CSV, where an empty text is \"\"";
+        "convert the workbook to CSV, where an empty text is \"\", if one is meant";
     /// An end that is no node.
     END "FLAT-END" Error "both ends of every edge are keys of the tables that they reference",
         "add the node, remove the edge, or correct the key";

@@ -203,7 +203,7 @@ mod tests {
         let formats = Registry::standard().with(Named("all"));
         assert_eq!(
             formats.ids(" "),
-            "graphar nock annnet apoc cypher matrixmarket adjlist multiline metis pajek graphalytics edgelist deepgnn graphlake graphml psl gml rdf kgx nodelink gexf jgf cx2 dot mermaid parquet csv arrow jsonl neo4j xlsx all"
+            "graphar nock annnet apoc cypher matrixmarket adjlist multiline metis pajek graphalytics edgelist deepgnn graphlake graphml psl gml rdf kgx nodelink gexf jgf cx2 dot mermaid parquet csv arrow jsonl kgxl neo4j xlsx all"
         );
         assert_eq!(formats.of_name("ALL.CSV"), formats.find("all"));
         assert_eq!(formats.of_name("some.csv"), Some(Format::NOCK));
@@ -214,13 +214,13 @@ mod tests {
         std::fs::write(&place, "").unwrap();
         assert_eq!(formats.at(&Location::from_path(&place)).unwrap().id(), "all");
         // Other registries do not know it.
-        assert_eq!(Registry::standard().all().len(), 31);
+        assert_eq!(Registry::standard().all().len(), 32);
     }
 
     #[test]
     fn an_added_format_replaces_the_one_with_the_same_id() {
         let formats = Registry::standard().with(Named("nock"));
-        assert_eq!(formats.all().len(), 31);
+        assert_eq!(formats.all().len(), 32);
         assert_eq!(formats.find("nock").unwrap().name(), "Named");
         assert_eq!(formats.find("nock"), Some(Format::NOCK));
     }

@@ -205,7 +205,7 @@ fn the_format_is_named_wherever_formats_are() {
     home.with_text();
     let listed = home.json(&["formats"]);
     let listed = listed.as_array().unwrap();
-    assert_eq!(listed.len(), 32);
+    assert_eq!(listed.len(), 33);
     assert_eq!(listed.last().unwrap()["names"][0], "NAME.seventh");
     assert!(home.does(&["convert", "--help"]).contains("seventh"));
     std::fs::rename(home.path("a.seventh"), home.path("a")).unwrap();
@@ -217,7 +217,7 @@ fn the_format_is_named_wherever_formats_are() {
     let what = "--compression applies to GraphAr, NOCK and annnet output; the output format is Seventh";
     assert!(refused.code == Some(2) && refused.err.contains(what), "{}", refused.err);
     let unknown = home.run(&["convert", "a", "b.what", "--to", "eighth"]);
-    assert!(unknown.err.contains("jsonl, neo4j, xlsx, seventh"), "{}", unknown.err);
+    assert!(unknown.err.contains("jsonl, kgxl, neo4j, xlsx, seventh"), "{}", unknown.err);
     // A directory of graphs.
     home.does(&["convert", "a", "b.parq", "--sidecar", "ignore"]);
     let inside = home.json(&["info", "."]);

@@ -100,8 +100,12 @@ pub(super) fn value(data_type: &DataType, literal: &Literal) -> Result<Value, St
             };
         }
         (_, Literal::Int(value)) if is_number => Some(Value::Int(*value)),
-        // What no float reaches is no infinity. Floats of 32 bits are compared as what they are, as in queries: none of them is 0.1.
-        (T::Float32 | T::Float64, Literal::Number(text)) => {
+        // What no float of the column reaches is no infinity.
+        (T::Float32, Literal::Number(text)) => match text.parse::<f32>() {
+            Ok(value) if value.is_finite() => Some(Value::Float(value.into())),
+            _ => text.parse().ok().filter(|value: &f64| value.is_finite()).map(Value::Float),
+        },
+        (T::Float64, Literal::Number(text)) => {
             text.parse().ok().filter(|value: &f64| value.is_finite()).map(Value::Float)
         }
         (_, Literal::Number(text)) if is_number => Decimal::parse(text).map(Value::Decimal),

@@ -334,7 +334,7 @@ pub trait Driver: Send + Sync {
     }
 
     /// What is written of `graph`, with the same types: without the properties, labels and directions that the format does not store. These go
-    /// into tables of the sidecar, see [`crate::mapping::Detachment`].
+    /// into tables of the sidecar, see `mapping::detached`.
     fn stored(&self, graph: &Graph) -> Graph {
         graph.clone()
     }

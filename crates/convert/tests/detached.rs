@@ -286,3 +286,26 @@ CREATE EXTERNAL TABLE knows (a VARCHAR NOT NULL, b VARCHAR NOT NULL, since INTEG
 CREATE PROPERTY GRAPH social VERTEX TABLES (person KEY (name))
 EDGE TABLES (knows SOURCE KEY (a) REFERENCES person (name) DESTINATION KEY (b) REFERENCES person (name));
 ";
+
+#[test]
+fn a_byte_far_from_the_end_is_noticed_when_the_data_is_opened() {
+    let home = tempfile::tempdir().unwrap();
+    let tables = home.path().join("tables");
+    std::fs::create_dir(&tables).unwrap();
+    let nodes: String = (0..9_000).map(|id| format!("{id},n{id}\n")).collect();
+    let edges: String = (0..9_000).map(|row| format!("{row},{},w{row}\n", (row * 7 + 3) % 9_000)).collect();
+    std::fs::write(tables.join("nodes.csv"), format!("id,name\n{nodes}")).unwrap();
+    std::fs::write(tables.join("edges.csv"), format!("source,target,why\n{edges}")).unwrap();
+    let path = home.path().join("a.mtx");
+    write(&open(&tables), Format::MATRIX_MARKET, &path);
+    open(&path);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.len() > 80_000, "more than the tail that is compared of other data: {}", text.len());
+    let mut lines: Vec<&str> = text.lines().collect();
+    let first = lines.iter().position(|line| !line.starts_with('%')).unwrap() + 1;
+    lines.swap(first, first + 1);
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), text.len() as u64);
+    let error = open_with(&path, SidecarUse::Auto).err().unwrap();
+    assert_eq!(error.broken_rule().map(|rule| rule.id), Some("CARRY-STALE"), "{error:?}");
+}

@@ -100,3 +100,18 @@ fn turned(operator: &str) -> &'static str {
         _ => "<",
     }
 }
+
+#[test]
+fn a_timestamp_with_a_zone_is_an_instant() {
+    let (_home, engine) = engine();
+    for (question, expected) in [
+        ("select timestamptz '2024-07-01T02:00:00+02:00' = timestamptz '2024-07-01T00:00:00+00:00'", "true"),
+        (
+            "select timestamp with time zone '2024-07-01T02:00:00+02:00' = timestamptz '2024-07-01T02:00:00+00:00'",
+            "false",
+        ),
+        ("select timestamptz '2024-07-01T02:00:00+02:00' < timestamptz '2024-07-01T00:00:00.000001+00:00'", "true"),
+    ] {
+        assert_eq!(rows(&engine, question).unwrap(), [expected], "{question}");
+    }
+}

@@ -7,7 +7,11 @@ use isomorph::{Error, Result};
 
 use super::AnswerFormat;
 use crate::args::file_place;
+#[cfg(feature = "query")]
+use crate::console::Console;
 use crate::console::closed;
+#[cfg(feature = "query")]
+use crate::render::of;
 
 /// Where an answer goes.
 pub enum Sink {
@@ -22,6 +26,29 @@ pub enum Sink {
 pub struct Written {
     /// Size of the file, bytes; `None` for standard output.
     pub bytes: Option<u64>,
+}
+
+#[cfg(feature = "query")]
+impl Written {
+    /// Says how many rows were answered, and which file has them.
+    ///
+    /// # Errors
+    /// If that cannot be printed.
+    pub fn report(&self, file: Option<&str>, rows: u64, console: &Console) -> Result<()> {
+        let aside = Console { aside: file.is_none(), ..*console };
+        let (mut screen, shown) = (aside.screen(), of(rows, "row"));
+        match file {
+            Some(file) => screen.line("wrote", &format!("{file} ({shown})")),
+            None => screen.line("answer", &shown),
+        };
+        if file.is_some() || !console.json {
+            aside.show(&screen)?;
+        }
+        if let (Some(file), Some(bytes)) = (file, self.bytes) {
+            aside.document(&serde_json::json!({ "wrote": file, "rows": rows, "bytes": bytes }))?;
+        }
+        Ok(())
+    }
 }
 
 impl Sink {

@@ -22,7 +22,7 @@ use crate::args::cypher::CypherArgs;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
-use crate::render::{Cell, Column, Palette, Table, of};
+use crate::render::{Cell, Column, Palette, Table};
 
 /// How often a query looks for an interruption.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -68,7 +68,7 @@ pub fn answer(args: &CypherArgs, formats: &Registry, console: &Console, session:
         let told = |fault: isomorph_cypher::Fault| fault.into_error(&text);
         let parts = query.is_divisible(&graph, &options).map_err(told)?.then(|| cluster.parts());
         let mut notes = aside.screen();
-        notes.line("cluster", &of(u64::from(parts.unwrap_or(1)), "part"));
+        notes.line("cluster", &crate::render::of(u64::from(parts.unwrap_or(1)), "part"));
         aside.show(&notes)?;
         let interrupt = session.interrupt(Interrupt::listen)?;
         let question = CypherQuestion::new(&text, &options, parts)?;
@@ -175,19 +175,7 @@ impl Asked<'_> {
         let work = || self.answer(rows, format, out, resources, console);
         let (out, count) = interrupt.outcome(watched(interrupt, cancel, work))?;
         let written = out.finish()?;
-        let rows = of(count, "row");
-        let aside = Console { aside: args.output.is_none(), ..*console };
-        let mut screen = aside.screen();
-        match &args.output {
-            Some(file) => screen.line("wrote", &format!("{file} ({rows})")),
-            None => screen.line("answer", &rows),
-        };
-        if args.output.is_some() || !console.json {
-            aside.show(&screen)?;
-        }
-        if let (Some(file), Some(bytes)) = (&args.output, written.bytes) {
-            aside.document(&serde_json::json!({ "wrote": file, "rows": count, "bytes": bytes }))?;
-        }
+        written.report(args.output.as_deref(), count, console)?;
         Ok(Answer::Yes)
     }
 

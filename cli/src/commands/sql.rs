@@ -55,7 +55,6 @@ mod asked {
     use crate::console::Console;
     use crate::input::Input;
     use crate::interrupt::Interrupt;
-    use crate::render::of;
     use crate::stdio::DASH;
 
     /// The longest query, bytes.
@@ -112,19 +111,7 @@ mod asked {
         }
         let (out, rows) = writer.finish()?;
         let written = out.finish()?;
-        let rows = of(rows, "row");
-        let aside = Console { aside: args.output.is_none(), ..*console };
-        let mut screen = aside.screen();
-        match &args.output {
-            Some(file) => screen.line("wrote", &format!("{file} ({rows})")),
-            None => screen.line("answer", &rows),
-        };
-        if args.output.is_some() || !console.json {
-            aside.show(&screen)?;
-        }
-        if let (Some(file), Some(bytes)) = (&args.output, written.bytes) {
-            aside.document(&serde_json::json!({ "wrote": file, "rows": rows, "bytes": bytes }))?;
-        }
+        written.report(args.output.as_deref(), rows, console)?;
         Ok(Answer::Yes)
     }
 

@@ -116,12 +116,12 @@ pub fn convert(
         check_replaced(destination, &opened.options.formats)?;
     }
     opened.check_bytes(resources, progress)?;
+    let job = Job { opened, plan, destination, options, resources };
     if plan.route == Route::Shortcut {
         let shortcut = plan.to.shortcut(opened, &options.write);
         let shortcut = shortcut.ok_or_else(|| Error::usage("the plan is of another graph, or of other options"))?;
-        return shortcut.build(plan, destination, options, resources, progress);
+        return shortcut.build(&job, progress);
     }
-    let job = Job { opened, plan, destination, options, resources };
     plan.to.prepare(&mut write, &job)?;
     let directory = write.is_directory(plan.to);
     let staging = staged(destination, directory, options)?;

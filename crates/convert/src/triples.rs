@@ -11,7 +11,7 @@ use isomorph_model::digest::LineKind;
 use isomorph_model::faces::Quad;
 use isomorph_model::{Graph, Source};
 use isomorph_rdf::{OpenOptions as TextOptions, Packed, Packing, QuadWriter, RdfText, ReadOptions, Syntax};
-use isomorph_storage::{Location, Published, Resources};
+use isomorph_storage::{Location, Published};
 
 use crate::conversion::{Certificate, Job, compare, staged};
 use crate::digests::{Digested, digest};

@@ -58,7 +58,7 @@ pub use described_nodes::Described;
 pub(crate) use detached::TableFiles;
 pub use detached::{Attached, Detacher, Detachment, Naming};
 pub(crate) use forward::forward;
-pub use graph_as_rdf::{EdgeProperties, Lifter, Lifting, Lowered, LoweredText, Native, in_form};
+pub use graph_as_rdf::{EdgeProperties, Lifter, Lifting, Lowered, LoweredText, in_form};
 pub use implied_ends::{Completed, Completion};
 pub use iri_map::{InVocabulary, IriMap, Vocabulary};
 pub use names::Names;

@@ -14,7 +14,7 @@ use isomorph_model::{
 
 use super::coerce::{Fitting, Way};
 use super::narrowed::{Asked, TypeByType, alike, columns_alone};
-use super::view::{edges_as, positions, properties_of, rows_as};
+use super::view::{edges_as, near, positions, properties_of, rows_as};
 use super::{CARRY_FITS, declared, forward};
 
 /// Shows the tables of a source with other declarations.
@@ -228,7 +228,7 @@ impl Redeclared {
     /// Returns [`Kind::NotFound`] if no node can have the key.
     fn inner_id(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Option<String>> {
         let ty = self.shown.edges.get(edge);
-        let near = ty.map(|ty| if side == Side::Out { ty.source } else { ty.target });
+        let near = ty.map(|ty| near(ty, side));
         let has_others = |ty: &usize| self.keys.get(*ty).is_some_and(|way| !matches!(way, Way::Same | Way::Restore(_)));
         let shown = near.filter(has_others).and_then(|near| self.shown.nodes.get(near));
         let (Some(shown), NodeId::Key(key)) = (shown, node) else { return Ok(None) };

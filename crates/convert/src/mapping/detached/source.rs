@@ -19,9 +19,10 @@ use isomorph_tables::Batches;
 use isomorph_tables::lookup::{RowKeys, RowKeysBuilder};
 
 use super::table::Stored;
-use super::{Detachment, Naming, places};
+use super::{Detachment, Naming};
 use crate::mapping::arrays::{as_type, labels_of, malformed};
-use crate::mapping::{CARRY_FITS, declared, forward, view::edges_as};
+use crate::mapping::view::{edges_as, near, positions};
+use crate::mapping::{CARRY_FITS, declared, forward};
 use crate::read_once::ReadOnce;
 
 /// Nodes of the tables, and edges of the files with the columns of the tables.
@@ -131,7 +132,7 @@ impl Attached {
         let types = (self.shown.edges.get(batch.ty), self.record.written.edges.get(batch.ty));
         let (Some(whole), Some(written)) = types else { return Err(Error::usage("no such edge type")) };
         let EdgeBatch { ty, rows: _, relations, source, target, layers, mut directed, keys, mut properties } = batch;
-        let found = places(&whole.properties, &written.properties).into_iter();
+        let found = positions(&whole.properties, &written.properties).into_iter();
         let mut all: Columns = found.map(|at| properties.get_mut(at?)?.take()).collect();
         if let Some(columns) = columns {
             let mut columns = columns.into_iter();
@@ -320,7 +321,7 @@ impl Source for Attached {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let ty = self.shown.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
-        let near = if side == Side::Out { ty.source } else { ty.target };
+        let near = near(ty, side);
         let (key, row) = match (node, self.end_form(edge)) {
             (NodeId::Key(key), _) => (key.to_owned(), self.row_of(near, key)?),
             (NodeId::Row(row), EndForm::Rows) => (String::new(), row),

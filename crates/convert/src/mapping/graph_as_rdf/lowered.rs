@@ -16,6 +16,7 @@ use super::tables::{Sorted, Tables, edges_part, nodes_part};
 use super::{Lifting, end_form, neighbors, predicate_object, types_of};
 use crate::mapping::CARRY_FITS;
 use crate::mapping::subjects::{Said, SubjectSorter, Subjects, rows};
+use crate::mapping::view::near;
 use crate::progress::Silent;
 use crate::read_once::ReadOnce;
 
@@ -109,7 +110,7 @@ impl Lowered {
     fn no_look_ups(&self, edge: usize, node: NodeId<'_>, side: Side) -> Error {
         let graph = &self.record.graph;
         let error = Error::unsupported("a text of RDF is not searched for the edges of one node");
-        let near = graph.edges.get(edge).map(|ty| if side == Side::Out { ty.source } else { ty.target });
+        let near = graph.edges.get(edge).map(|ty| near(ty, side));
         let has_keys = near.and_then(|ty| graph.nodes.get(ty)).is_some_and(|ty| ty.key.kind != KeyKind::Row);
         let key = match node {
             NodeId::Key(key) => Some(key.to_owned()),

@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(feature = "query")]
+use std::time::{Duration, Instant};
 
 use isomorph::{Error, Kind, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -65,6 +67,22 @@ impl Interrupt {
     /// Returns [`Kind::Cancelled`] if a signal was received.
     pub fn check(&self) -> Result<()> {
         if self.came() { Err(Error::new(Kind::Cancelled, OUTCOME)) } else { Ok(()) }
+    }
+
+    /// Checks whether a query may continue, which ends after `timeout` too.
+    #[cfg(feature = "query")]
+    pub fn within(&self, timeout: Option<Duration>) -> impl FnMut() -> Result<()> + use<> {
+        let (interrupt, started) = (self.clone(), Instant::now());
+        move || {
+            interrupt.check()?;
+            match timeout {
+                Some(longest) if started.elapsed() >= longest => {
+                    Err(Error::new(Kind::Cancelled, format!("no answer after {} s", longest.as_secs_f64()))
+                        .hint("--timeout 10m"))
+                }
+                _ => Ok(()),
+            }
+        }
     }
 
     /// Returns the result of work that calls [`Interrupt::check`].

@@ -5,11 +5,38 @@ mod spelled;
 mod table;
 mod writer;
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use clap::ValueEnum;
 use isomorph::{Error, Result};
 
 pub use sink::Sink;
 pub use writer::AnswerWriter;
+
+use crate::args::AnswerArgs;
+use crate::console::Console;
+
+/// Writes an answer where `args` say, and reports it with what `told` says of its number of rows.
+///
+/// # Errors
+/// Returns the errors of the batches; also if the answer cannot be written.
+pub fn deliver(
+    args: &AnswerArgs,
+    format: AnswerFormat,
+    schema: &SchemaRef,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
+    told: impl FnOnce(u64) -> Vec<(&'static str, String)>,
+    console: &Console,
+) -> Result<()> {
+    let out = Sink::open(args, format)?;
+    let (palette, width) = Console { aside: false, ..*console }.screen().shape();
+    let mut writer = AnswerWriter::new(schema, format, out, width, palette)?;
+    for batch in batches {
+        writer.write(&batch?)?;
+    }
+    let (out, rows) = writer.finish()?;
+    out.publish(args, rows, told(rows), console)
+}
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -6,11 +6,8 @@ use isomorph::storage::{Mode, StagedFile, Staging};
 use isomorph::{Error, Result};
 
 use super::AnswerFormat;
-use crate::args::file_place;
-#[cfg(feature = "query")]
-use crate::console::Console;
-use crate::console::closed;
-#[cfg(feature = "query")]
+use crate::args::{AnswerArgs, file_place};
+use crate::console::{Console, closed};
 use crate::render::of;
 
 /// Where an answer goes.
@@ -21,45 +18,15 @@ pub enum Sink {
     File(Box<(Staging, StagedFile)>),
 }
 
-/// What was published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Written {
-    /// Size of the file, bytes; `None` for standard output.
-    pub bytes: Option<u64>,
-}
-
-#[cfg(feature = "query")]
-impl Written {
-    /// Says how many rows were answered, and which file has them.
-    ///
-    /// # Errors
-    /// If that cannot be printed.
-    pub fn report(&self, file: Option<&str>, rows: u64, console: &Console) -> Result<()> {
-        let aside = Console { aside: file.is_none(), ..*console };
-        let (mut screen, shown) = (aside.screen(), of(rows, "row"));
-        match file {
-            Some(file) => screen.line("wrote", &format!("{file} ({shown})")),
-            None => screen.line("answer", &shown),
-        };
-        if file.is_some() || !console.json {
-            aside.show(&screen)?;
-        }
-        if let (Some(file), Some(bytes)) = (file, self.bytes) {
-            aside.document(&serde_json::json!({ "wrote": file, "rows": rows, "bytes": bytes }))?;
-        }
-        Ok(())
-    }
-}
-
 impl Sink {
-    /// Opens the destination: `output`, or standard output.
+    /// Opens the destination: a file, or standard output.
     ///
     /// # Errors
     /// Returns an error if the file exists and is not to be replaced, or if bytes would go to a terminal.
-    pub fn open(output: Option<&str>, replace: bool, format: AnswerFormat) -> Result<Sink> {
-        match output {
+    pub fn open(args: &AnswerArgs, format: AnswerFormat) -> Result<Sink> {
+        match &args.output {
             Some(file) => {
-                let mode = if replace { Mode::Replace } else { Mode::CreateNew };
+                let mode = if args.replace { Mode::Replace } else { Mode::CreateNew };
                 let staging = Staging::file(&file_place(file)?, mode)?;
                 let file = staging.create("")?;
                 Ok(Sink::File(Box::new((staging, file))))
@@ -72,21 +39,45 @@ impl Sink {
         }
     }
 
-    /// Publishes what was written.
+    /// Publishes what was written, and says what it is: `told`, and which file has it; if nothing is told of rows on standard output, their
+    /// number.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written to its end.
-    pub fn finish(self) -> Result<Written> {
-        match self {
+    /// Returns an error if it cannot be written to its end, or the report cannot be printed.
+    pub fn publish(
+        self,
+        args: &AnswerArgs,
+        rows: u64,
+        mut told: Vec<(&'static str, String)>,
+        console: &Console,
+    ) -> Result<()> {
+        let bytes = match self {
             Sink::Out(mut out) => {
                 out.flush().map_err(closed)?;
-                Ok(Written { bytes: None })
+                None
             }
             Sink::File(both) => {
                 let (staging, file) = *both;
                 file.finish()?;
-                Ok(Written { bytes: Some(staging.commit(&[])?.bytes) })
+                Some(staging.commit(&[])?.bytes)
             }
+        };
+        match &args.output {
+            Some(file) => told.push(("wrote", format!("{file} ({})", of(rows, "row")))),
+            None if told.is_empty() => told.push(("answer", of(rows, "row"))),
+            None => {}
+        }
+        let aside = Console { aside: args.output.is_none(), ..*console };
+        let mut screen = aside.screen();
+        for (word, text) in &told {
+            screen.line(word, text);
+        }
+        aside.show(&screen)?;
+        match (&args.output, bytes) {
+            (Some(file), Some(bytes)) => {
+                aside.document(&serde_json::json!({ "wrote": file, "rows": rows, "bytes": bytes }))
+            }
+            _ => Ok(()),
         }
     }
 }

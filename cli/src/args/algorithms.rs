@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use clap::Args;
+use isomorph::Result;
 use isomorph::convert::Hyperedges;
 
 #[cfg(feature = "cluster")]
@@ -35,7 +36,7 @@ impl WalkArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Answer")]
 pub struct AnswerArgs {
-    /// Form of the answer [default: by the name of the output file; else table]
+    /// Form of the answer [default: by the name of the output file; else json with --json, else table]
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub format: Option<AnswerFormat>,
     /// Write the answer to this file, which must not exist, in one step [default: standard output]
@@ -44,6 +45,16 @@ pub struct AnswerArgs {
     /// Replace an existing output file
     #[arg(long, requires = "output")]
     pub replace: bool,
+}
+
+impl AnswerArgs {
+    /// The form of the answer.
+    ///
+    /// # Errors
+    /// As [`AnswerFormat::of`].
+    pub fn form(&self, json: bool) -> Result<AnswerFormat> {
+        AnswerFormat::of(self.format, self.output.as_deref(), json)
+    }
 }
 
 /// Arguments of `stats`.

@@ -7,8 +7,7 @@ use clap::Args;
 #[cfg(feature = "cluster")]
 use super::cluster::ClusterArgs;
 use super::duration::duration;
-use super::{OpenArgs, ResourceArgs};
-use crate::answer::AnswerFormat;
+use super::{AnswerArgs, OpenArgs, ResourceArgs};
 
 /// Arguments of `cypher`.
 #[derive(Debug, Args)]
@@ -24,18 +23,11 @@ pub struct CypherArgs {
     /// Value of $NAME, as JSON; what is not JSON is a text [default: none]
     #[arg(long, value_name = "NAME=VALUE")]
     pub param: Vec<String>,
-    /// Form of the answer [default: by the name of --output, else table; json with --json]
-    #[arg(long, value_name = "FORMAT", value_enum)]
-    pub format: Option<AnswerFormat>,
-    /// Write the answer to this file, which appears when it is complete [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<String>,
-    /// Replace an existing output file
-    #[arg(long, requires = "output")]
-    pub replace: bool,
     /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
+    #[command(flatten)]
+    pub answer: AnswerArgs,
     #[cfg(feature = "cluster")]
     #[command(flatten)]
     pub cluster: ClusterArgs,

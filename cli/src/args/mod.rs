@@ -351,13 +351,13 @@ impl Command {
     pub fn outcome(&self) -> Option<&'static str> {
         match self {
             Command::Convert(args) if !args.plan => Some("no output was written"),
-            Command::Sql(args) if args.output.is_some() => Some("no output was written"),
+            Command::Sql(args) if args.answer.output.is_some() => Some("no output was written"),
             Command::Stats(args) if args.html.is_some() => Some("no output was written"),
             Command::Paths(args) if args.answer.output.is_some() => Some("no output was written"),
             Command::Rank(args) if args.answer.output.is_some() => Some("no output was written"),
             Command::Components(args) if args.answer.output.is_some() => Some("no output was written"),
             #[cfg(feature = "cypher")]
-            Command::Cypher(args) if args.output.is_some() => Some("no output was written"),
+            Command::Cypher(args) if args.answer.output.is_some() => Some("no output was written"),
             Command::Lake(command) => command.outcome(),
             Command::Sparql(args) => args.output.is_some().then_some("no output was written"),
             Command::Extend(_) | Command::Sidecar(SidecarCommand::Rebind(_)) => Some("no changes were made"),

@@ -15,6 +15,7 @@ pub enum Language {
 
 impl Language {
     /// The command that answers its queries.
+    #[cfg(feature = "query")]
     pub fn command(self) -> &'static str {
         match self {
             Language::Sql => "sql",

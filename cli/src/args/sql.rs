@@ -8,8 +8,7 @@ use isomorph::{Error, Result};
 #[cfg(feature = "cluster")]
 use super::cluster::ClusterArgs;
 use super::duration::duration;
-use super::{OpenArgs, ResourceArgs};
-use crate::answer::AnswerFormat;
+use super::{AnswerArgs, OpenArgs, ResourceArgs};
 
 /// Arguments of `sql`.
 #[derive(Debug, Args)]
@@ -25,15 +24,6 @@ pub struct SqlArgs {
     /// Value of $NAME in the query; may be given several times. It is bound, never parsed as SQL [default: none]
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, String)>,
-    /// Form of the answer [default: by the name of the output file; else table]
-    #[arg(long, value_name = "FORMAT", value_enum)]
-    pub format: Option<AnswerFormat>,
-    /// Write the answer to this file, which must not exist, in one step [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<String>,
-    /// Replace an existing output file
-    #[arg(long, requires = "output")]
-    pub replace: bool,
     /// Show how the query would be answered, and read no rows
     #[cfg_attr(feature = "cluster", arg(long, conflicts_with = "cluster"))]
     #[cfg_attr(not(feature = "cluster"), arg(long))]
@@ -41,6 +31,8 @@ pub struct SqlArgs {
     /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
+    #[command(flatten)]
+    pub answer: AnswerArgs,
     #[cfg(feature = "cluster")]
     #[command(flatten)]
     pub cluster: ClusterArgs,

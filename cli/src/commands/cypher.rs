@@ -1,7 +1,7 @@
 //! `cypher`: asks a graph in openCypher.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -20,15 +20,13 @@ use super::session::Session;
 use crate::answer::{AnswerFormat, AnswerWriter, Sink};
 use crate::args::cypher::CypherArgs;
 use crate::console::Console;
+use crate::input;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
 use crate::render::{Cell, Column, Palette, Table};
 
 /// How often a query looks for an interruption.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// The longest query that is read, bytes; the parser refuses more than 256 KiB.
-const LONGEST: u64 = 1 << 20;
 
 /// Answers a query.
 ///
@@ -43,14 +41,15 @@ pub fn run(args: &CypherArgs, formats: &Registry, console: &Console) -> Result<A
 /// # Errors
 /// As [`run`].
 pub fn answer(args: &CypherArgs, formats: &Registry, console: &Console, session: &mut Session) -> Result<Answer> {
-    let text = text(args)?;
+    // Until rows are written to a file, the system's signals end the program, but for those of a session.
+    let interrupt = session.interrupt(|| Ok(Interrupt::default()))?;
+    let others = std::iter::once(args.path.as_str());
+    let text = input::query(args.query.as_deref(), args.file.as_deref(), others, &interrupt)?;
     let parameters = args.param.iter().map(|one| parameter(one)).collect::<Result<BTreeMap<_, _>>>()?;
     // A query that is wrong is refused before anything is opened.
     let query = Query::parse(&text, &parameters).map_err(|fault| fault.into_error(&text))?;
     let resources = session.resources(&args.resources)?;
     let opened = session.graph(&args.path, &args.open, formats, &resources, console)?;
-    // Until rows are written to a file, the system's signals end the program, but for those of a session.
-    let interrupt = session.interrupt(|| Ok(Interrupt::default()))?;
     let dataset = opened.survey(&Bars::new(interrupt.clone()))?;
     let aside = Console { aside: true, ..*console };
     let mut notes = aside.screen();
@@ -72,8 +71,7 @@ pub fn answer(args: &CypherArgs, formats: &Registry, console: &Console, session:
         aside.show(&notes)?;
         let interrupt = session.interrupt(Interrupt::listen)?;
         let question = CypherQuestion::new(&text, &options, parts)?;
-        let patience = super::elsewhere::patience(interrupt.clone(), args.timeout);
-        let messages = cluster.cypher(question, Place::of_graph(&opened)?, patience)?;
+        let messages = cluster.cypher(question, Place::of_graph(&opened)?, interrupt.within(args.timeout))?;
         let graph = isomorph_cypher::AnswerGraph::new(&resources.budget)?;
         let rows = query.received(&graph, &options, parts.is_some(), Box::new(messages)).map_err(told)?;
         let asked = Asked { text: &text, query: &query, graph: &graph };
@@ -81,7 +79,7 @@ pub fn answer(args: &CypherArgs, formats: &Registry, console: &Console, session:
     }
     let rows = query.run(&graph, &options).map_err(|fault| fault.into_error(&text))?;
     let asked = Asked { text: &text, query: &query, graph: &graph };
-    let interrupt = match &args.output {
+    let interrupt = match &args.answer.output {
         None => interrupt,
         Some(_) => session.interrupt(Interrupt::listen)?,
     };
@@ -106,23 +104,6 @@ fn watched<T>(interrupt: &Interrupt, cancel: &Cancel, work: impl FnOnce() -> Res
         watcher.thread().unpark();
         outcome
     })
-}
-
-/// The text of the query.
-fn text(args: &CypherArgs) -> Result<String> {
-    let mut text = String::new();
-    match (&args.query, &args.file) {
-        (Some(query), _) if query != "-" => return Ok(query.clone()),
-        (_, Some(file)) if file != "-" => {
-            let opened = std::fs::File::open(file).map_err(|error| Error::from(error).at(file.as_str()))?;
-            opened.take(LONGEST).read_to_string(&mut text).map_err(|error| Error::from(error).at(file.as_str()))?;
-        }
-        _ if args.path == "-" => return Err(Error::usage("the graph and the query cannot both be standard input")),
-        _ => {
-            std::io::stdin().lock().take(LONGEST).read_to_string(&mut text)?;
-        }
-    }
-    Ok(text)
 }
 
 fn parameter(text: &str) -> Result<(String, Value)> {
@@ -170,12 +151,11 @@ impl Asked<'_> {
         resources: &Resources,
         console: &Console,
     ) -> Result<Answer> {
-        let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
-        let out = Sink::open(args.output.as_deref(), args.replace, format)?;
+        let format = args.answer.form(console.json)?;
+        let out = Sink::open(&args.answer, format)?;
         let work = || self.answer(rows, format, out, resources, console);
         let (out, count) = interrupt.outcome(watched(interrupt, cancel, work))?;
-        let written = out.finish()?;
-        written.report(args.output.as_deref(), count, console)?;
+        out.publish(&args.answer, count, Vec::new(), console)?;
         Ok(Answer::Yes)
     }
 

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod algorithms;
+#[cfg(feature = "serve")]
 mod bench;
 #[cfg(feature = "cluster")]
 mod cluster;
@@ -22,21 +23,26 @@ mod manual;
 mod matching;
 mod neighbors;
 mod sample;
+#[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "cypher")]
 mod session;
-#[cfg_attr(not(feature = "query"), path = "shell_not_built.rs")]
+#[cfg(feature = "query")]
 mod shell;
 mod sidecar;
+#[cfg(feature = "query")]
 mod sparql;
+#[cfg(feature = "query")]
 mod sql;
 mod validate;
 
 use isomorph::storage::Resources;
 use std::process::ExitCode;
 
-use isomorph::convert::{OpenOptions, Opened, Progress, Registry};
+use isomorph::convert::{OpenOptions, Opened, Progress, Registry, sound};
 use isomorph::dataset::Selection;
+use isomorph::formats::graphlake::{self, GraphLake};
+use isomorph::model::Source;
 use isomorph::{Error, Kind, Location, Result};
 
 use crate::args::{Command, OpenArgs};
@@ -86,16 +92,25 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Rank(args) => algorithms::rank(args, formats, console),
         Command::Components(args) => algorithms::components(args, formats, console),
         Command::Match(args) => matching::run(args, formats, console),
+        #[cfg(feature = "query")]
         Command::Sql(args) => sql::run(args, formats, console),
+        #[cfg(feature = "query")]
         Command::Sparql(args) => sparql::run(args, formats, console),
         #[cfg(feature = "cypher")]
         Command::Cypher(args) => cypher::run(args, formats, console),
+        #[cfg(feature = "query")]
         Command::Shell(args) => shell::run(args, formats, console),
+        #[cfg(not(feature = "query"))]
+        Command::Sql(_) | Command::Sparql(_) | Command::Shell(_) => Err(not_built("the query engine")),
         Command::Sample(args) => sample::run(args, formats, console),
+        #[cfg(feature = "serve")]
         Command::Serve(command) => serve::run(command, formats, console),
         #[cfg(feature = "cluster")]
         Command::Cluster(command) => cluster::run(command, console),
+        #[cfg(feature = "serve")]
         Command::Bench(command) => bench::run(command, console),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(_) | Command::Bench(_) => Err(not_built("the server")),
         Command::Extend(args) => extend::run(args, formats, console),
         Command::Lake(command) => lake::run(command, console),
         Command::Sidecar(command) => sidecar::run(command, formats, console),
@@ -105,6 +120,14 @@ pub fn run(command: &Command, formats: &Registry, console: &Console) -> Result<A
         Command::Completions(args) => manual::completions(args, formats, console),
         Command::Man(args) => manual::man(args, formats, console),
     }
+}
+
+/// The error of a command whose part was left out.
+#[cfg(not(all(feature = "query", feature = "serve")))]
+fn not_built(what: &str) -> Error {
+    // Of another command: cargo's.
+    let build = format!("cargo install --path cli    build the command with {what}");
+    Error::unsupported(format!("this command was built without {what}")).hint(build)
 }
 
 /// Opens the graph at `path`, as [`open_at`] does.
@@ -149,6 +172,31 @@ fn open_at(location: &Location, options: &OpenOptions, console: &Console) -> Res
     let opened = Opened::open(location, options)?;
     console.warn(&opened.native.about().findings);
     Ok(opened)
+}
+
+/// Opens a store for look-ups, which do not need what a description needs, and prints the findings of opening. An error among them is returned,
+/// unless `--lenient` is given.
+fn open_lake(
+    location: &Location,
+    options: &OpenOptions,
+    args: &OpenArgs,
+    resources: &Resources,
+    console: &Console,
+) -> Result<GraphLake> {
+    let options = graphlake::OpenOptions {
+        survey_up_to: 0,
+        namespaces: args.namespaces.iter().cloned().collect(),
+        budget: resources.budget.clone(),
+        threads: resources.threads,
+        ..options.get::<graphlake::OpenOptions>().into_owned()
+    };
+    let lake = GraphLake::open(location, &options)?;
+    let findings = lake.about().findings;
+    if !args.lenient {
+        sound(&findings)?;
+    }
+    console.warn(&findings);
+    Ok(lake)
 }
 
 /// Before a whole graph is read, checks that it still matches its sidecar; prints the findings that `lenient` ignores.

@@ -1,287 +1,218 @@
 //! `sql`: a query over the tables of graphs and files.
 
-use isomorph::Result;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_schema::SchemaRef;
 use isomorph::convert::Registry;
+use isomorph::formats::flat::PlainTable;
+use isomorph::formats::nock::Column;
+use isomorph::{Error, Graph, Kind, Location, Result};
+use isomorph_query::{Engine, Parameters};
 
 use super::Answer;
-#[cfg(feature = "query")]
 use super::session::Session;
-use crate::args::SqlArgs;
+use crate::answer::{AnswerFormat, deliver};
+use crate::args::{SqlArgs, is_name};
 use crate::console::Console;
+use crate::input;
+use crate::interrupt::Interrupt;
 
-/// Of another command: cargo's.
-#[cfg(not(feature = "query"))]
-const BUILD: &str = "cargo install --path cli    build the command with the engine";
+/// A path, and its name if it has one.
+pub type Named = (Option<String>, String);
 
-/// The error of a command without the engine.
-///
-/// # Errors
-/// Always.
-#[cfg(not(feature = "query"))]
-pub fn run(_: &SqlArgs, _: &Registry, _: &Console) -> Result<Answer> {
-    Err(isomorph::Error::unsupported("this command was built without the query engine").hint(BUILD))
+/// The schema of the only graph.
+pub const GRAPH: &str = "graph";
+
+/// The engine, and what the names of its graphs and files stand for.
+pub struct Tables {
+    pub engine: Engine,
+    opened: Vec<(String, Opened)>,
 }
 
 /// Answers a query.
 ///
 /// # Errors
 /// Any error of reading, of the query, or of writing.
-#[cfg(feature = "query")]
 pub fn run(args: &SqlArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     answer(args, formats, console, &mut Session::default())
 }
 
-#[cfg(feature = "query")]
-pub use asked::{GRAPH, Tables, answer, tables};
-
-#[cfg(feature = "query")]
-mod asked {
-    use std::io::{Read, Write};
-    use std::path::Path;
-    use std::sync::Arc;
-    use std::time::Instant;
-
-    use arrow_array::cast::AsArray;
-    use isomorph::convert::Registry;
-    use isomorph::formats::flat::PlainTable;
-    use isomorph::formats::nock::Column;
-    use isomorph::{Error, Graph, Kind, Location, Result};
-    use isomorph_query::{Engine, Parameters};
-
-    use super::super::Answer;
-    use super::super::session::Session;
-    use crate::answer::{AnswerFormat, AnswerWriter, Sink};
-    use crate::args::{SqlArgs, is_name};
-    use crate::console::Console;
-    use crate::input::Input;
-    use crate::interrupt::Interrupt;
-    use crate::stdio::DASH;
-
-    /// The longest query, bytes.
-    const LONGEST: u64 = 16 << 20;
-
-    /// A path, and its name if it has one.
-    pub type Named = (Option<String>, String);
-
-    /// The schema of the only graph.
-    pub const GRAPH: &str = "graph";
-
-    /// The engine, and what the names of its graphs and files stand for.
-    pub struct Tables {
-        pub engine: Engine,
-        opened: Vec<(String, Opened)>,
+/// The same in a session.
+///
+/// # Errors
+/// As [`run`].
+pub fn answer(args: &SqlArgs, formats: &Registry, console: &Console, session: &mut Session) -> Result<Answer> {
+    let interrupt = session.interrupt(Interrupt::listen)?;
+    let mut go_on = interrupt.within(args.timeout);
+    let (paths, query) = paths_and_query(args, &interrupt)?;
+    let format = args.answer.form(console.json)?;
+    let Tables { engine, opened } = tables(&paths, args, formats, console, session)?;
+    let parameters =
+        args.parameters.iter().fold(Parameters::new(), |all, (name, value)| all.with(name.as_str(), value.as_str()));
+    let mut answer = match args.explain {
+        true => engine.explain(&query, &parameters)?,
+        false => answered(args, engine, opened, (&query, &parameters), &mut go_on)?,
+    };
+    if args.explain && format == AnswerFormat::Table && args.answer.output.is_none() {
+        return plans(answer, console);
     }
+    let schema = SchemaRef::clone(answer.schema());
+    let batches = std::iter::from_fn(|| answer.next_while(&mut go_on).transpose());
+    deliver(&args.answer, format, &schema, batches, |_| Vec::new(), console)?;
+    Ok(Answer::Yes)
+}
 
-    /// The answer in a session.
-    ///
-    /// # Errors
-    /// As [`super::run`].
-    pub fn answer(args: &SqlArgs, formats: &Registry, console: &Console, session: &mut Session) -> Result<Answer> {
-        let interrupt = session.interrupt(Interrupt::listen)?;
-        let started = Instant::now();
-        let (paths, query) = paths_and_query(args, &interrupt)?;
-        let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
-        let Tables { engine, opened } = tables(&paths, args, formats, console, session)?;
-        let parameters = args
-            .parameters
-            .iter()
-            .fold(Parameters::new(), |all, (name, value)| all.with(name.as_str(), value.as_str()));
-        let mut go_on = || {
-            interrupt.check()?;
-            match args.timeout {
-                Some(longest) if started.elapsed() >= longest => {
-                    Err(Error::new(Kind::Cancelled, format!("no answer after {} s", longest.as_secs_f64()))
-                        .hint("--timeout 10m"))
-                }
-                _ => Ok(()),
-            }
-        };
-        let mut answer = match args.explain {
-            true => engine.explain(&query, &parameters)?,
-            false => answered(args, engine, opened, (&query, &parameters), &mut go_on)?,
-        };
-        if args.explain && format == AnswerFormat::Table && args.output.is_none() {
-            return plans(answer, console);
-        }
-        let out = Sink::open(args.output.as_deref(), args.replace, format)?;
-        let (palette, width) = Console { aside: false, ..*console }.screen().shape();
-        let mut writer = AnswerWriter::new(answer.schema(), format, out, width, palette)?;
-        while let Some(batch) = answer.next_while(&mut go_on)? {
-            writer.write(&batch)?;
-        }
-        let (out, rows) = writer.finish()?;
-        let written = out.finish()?;
-        written.report(args.output.as_deref(), rows, console)?;
-        Ok(Answer::Yes)
-    }
-
-    /// The answer, of this process or of a cluster.
-    fn answered(
-        args: &SqlArgs,
-        engine: &Engine,
-        opened: &[(String, Opened)],
-        (query, parameters): (&str, &Parameters),
-        go_on: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<isomorph_query::Answer> {
-        #[cfg(feature = "cluster")]
-        if let Some(cluster) = super::super::elsewhere::cluster(&args.cluster, &args.open)? {
-            use isomorph_cluster::Place;
-            let place = |(name, opened): &(String, Opened)| {
-                let place = match opened {
-                    Opened::Graph(graph) => Place::of_graph(graph),
-                    Opened::File(location) => Place::of_file(location),
-                };
-                Ok::<_, Error>((name.clone(), place?))
+/// The answer, of this process or of a cluster.
+fn answered(
+    args: &SqlArgs,
+    engine: &Engine,
+    opened: &[(String, Opened)],
+    (query, parameters): (&str, &Parameters),
+    go_on: &mut dyn FnMut() -> Result<()>,
+) -> Result<isomorph_query::Answer> {
+    #[cfg(feature = "cluster")]
+    if let Some(cluster) = super::elsewhere::cluster(&args.cluster, &args.open)? {
+        use isomorph_cluster::Place;
+        let place = |(name, opened): &(String, Opened)| {
+            let place = match opened {
+                Opened::Graph(graph) => Place::of_graph(graph),
+                Opened::File(location) => Place::of_file(location),
             };
-            let places = opened.iter().map(place).collect::<Result<_>>()?;
-            return cluster.query(engine, &places, query, parameters, go_on);
-        }
-        let _ = (args, opened);
-        engine.query_while(query, parameters, go_on)
-    }
-
-    /// What a name of a question stands for.
-    #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "a cluster has to find it again"))]
-    enum Opened {
-        Graph(Arc<Graph>),
-        File(Location),
-    }
-
-    /// Prints plans as they are indented.
-    fn plans(answer: isomorph_query::Answer, console: &Console) -> Result<Answer> {
-        for batch in answer {
-            let batch = batch?;
-            let [names, plans] = [0, 1].map(|at| batch.column(at).as_string_opt::<i32>());
-            let (Some(names), Some(plans)) = (names, plans) else { continue };
-            for (name, plan) in names.iter().zip(plans) {
-                let (name, plan) = (name.unwrap_or_default().replace('_', " "), plan.unwrap_or_default().trim_end());
-                console.write(|out| {
-                    writeln!(out, "{name}")?;
-                    plan.lines().try_for_each(|line| writeln!(out, "  {line}"))
-                })?;
-            }
-        }
-        Ok(Answer::Yes)
-    }
-
-    /// The paths with their names, and the query.
-    fn paths_and_query(args: &SqlArgs, interrupt: &Interrupt) -> Result<(Vec<Named>, String)> {
-        let (words, query) = match (&args.file, args.words.as_slice()) {
-            (Some(file), words) => (words, file_text(file, interrupt)?),
-            (None, [words @ .., last]) if last == DASH => (words, file_text(DASH, interrupt)?),
-            (None, [words @ .., last]) => (words, last.clone()),
-            (None, []) => (&[][..], String::new()),
+            Ok::<_, Error>((name.clone(), place?))
         };
-        let paths: Vec<_> = words.iter().map(|word| name_and_path(word)).collect();
-        if paths.is_empty() && args.file.is_none() {
-            return Err(Error::usage("expected a graph and a query, found one argument")
-                .hint("isomorph sql examples/social 'select count(*) from person'"));
-        }
-        let unnamed = paths.iter().filter(|(name, path)| name.is_none() && PlainTable::stem(path).is_none()).count();
-        if unnamed > 1 {
-            return Err(
-                Error::usage("several graphs need names").hint("a=PATH b=PATH    with tables a.person, b.person")
-            );
-        }
-        Ok((paths, query))
+        let places = opened.iter().map(place).collect::<Result<_>>()?;
+        return cluster.query(engine, &places, query, parameters, go_on);
     }
+    let _ = (args, opened);
+    engine.query_while(query, parameters, go_on)
+}
 
-    /// Whether a file is a table and no graph: formats recognise files by their names, and then find other columns in them.
-    fn is_no_graph(error: &Error) -> bool {
-        let rule = error.broken_rule().map_or("", |rule| rule.id);
-        error.kind() == Kind::Unsupported || rule == "NOCK-FILE-COLUMNS" || rule.starts_with("DEEPGNN-")
-    }
+/// What a name of a question stands for.
+#[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "a cluster has to find it again"))]
+enum Opened {
+    Graph(Arc<Graph>),
+    File(Location),
+}
 
-    /// Whether a file without rows is a table of other columns than those of NOCK, which reads any file without rows.
-    fn is_empty_table(graph: &Graph, path: &str) -> bool {
-        if graph.opened().format_of_graph().id() != "nock" {
-            return false;
+/// Prints plans as they are indented.
+fn plans(answer: isomorph_query::Answer, console: &Console) -> Result<Answer> {
+    for batch in answer {
+        let batch = batch?;
+        let [names, plans] = [0, 1].map(|at| batch.column(at).as_string_opt::<i32>());
+        let (Some(names), Some(plans)) = (names, plans) else { continue };
+        for (name, plan) in names.iter().zip(plans) {
+            let (name, plan) = (name.unwrap_or_default().replace('_', " "), plan.unwrap_or_default().trim_end());
+            console.write(|out| {
+                writeln!(out, "{name}")?;
+                plan.lines().try_for_each(|line| writeln!(out, "  {line}"))
+            })?;
         }
-        let table = crate::args::file_place(path).and_then(|location| PlainTable::open(&location));
-        table.is_ok_and(|table| {
-            let fields = table.schema();
-            table.reader().row_count() == Some(0)
-                && !fields.fields().is_empty()
-                && fields.fields().iter().all(|field| Column::named(field.name()).is_none())
-        })
     }
+    Ok(Answer::Yes)
+}
 
-    /// `NAME=PATH`, unless a file has that name.
-    fn name_and_path(word: &str) -> Named {
-        match word.split_once('=') {
-            Some((name, path)) if is_name(name) && !Path::new(word).exists() => {
-                (Some(name.to_owned()), path.to_owned())
+/// The paths with their names, and the query.
+fn paths_and_query(args: &SqlArgs, interrupt: &Interrupt) -> Result<(Vec<Named>, String)> {
+    let (words, argument) = match (&args.file, args.words.as_slice()) {
+        (None, [words @ .., last]) => (words, Some(last.as_str())),
+        (_, words) => (words, None),
+    };
+    let paths: Vec<_> = words.iter().map(|word| name_and_path(word)).collect();
+    if paths.is_empty() && args.file.is_none() {
+        return Err(Error::usage("expected a graph and a query, found one argument")
+            .hint("isomorph sql examples/social 'select count(*) from person'"));
+    }
+    let unnamed = paths.iter().filter(|(name, path)| name.is_none() && PlainTable::stem(path).is_none()).count();
+    if unnamed > 1 {
+        return Err(Error::usage("several graphs need names").hint("a=PATH b=PATH    with tables a.person, b.person"));
+    }
+    let others = paths.iter().map(|(_, path)| path.as_str());
+    let query = input::query(argument, args.file.as_deref(), others, interrupt)?;
+    Ok((paths, query))
+}
+
+/// Whether a file is a table and no graph: formats recognise files by their names, and then find other columns in them.
+fn is_no_graph(error: &Error) -> bool {
+    let rule = error.broken_rule().map_or("", |rule| rule.id);
+    error.kind() == Kind::Unsupported || rule == "NOCK-FILE-COLUMNS" || rule.starts_with("DEEPGNN-")
+}
+
+/// Whether a file without rows is a table of other columns than those of NOCK, which reads any file without rows.
+fn is_empty_table(graph: &Graph, path: &str) -> bool {
+    if graph.opened().format_of_graph().id() != "nock" {
+        return false;
+    }
+    let table = crate::args::file_place(path).and_then(|location| PlainTable::open(&location));
+    table.is_ok_and(|table| {
+        let fields = table.schema();
+        table.reader().row_count() == Some(0)
+            && !fields.fields().is_empty()
+            && fields.fields().iter().all(|field| Column::named(field.name()).is_none())
+    })
+}
+
+/// `NAME=PATH`, unless a file has that name.
+fn name_and_path(word: &str) -> Named {
+    match word.split_once('=') {
+        Some((name, path)) if is_name(name) && !Path::new(word).exists() => (Some(name.to_owned()), path.to_owned()),
+        _ => (None, word.to_owned()),
+    }
+}
+
+/// The tables of graphs and files, which a session opens once.
+///
+/// # Errors
+/// If they cannot be opened.
+pub fn tables<'s>(
+    paths: &[Named],
+    args: &SqlArgs,
+    formats: &Registry,
+    console: &Console,
+    session: &'s mut Session,
+) -> Result<&'s Tables> {
+    let tables = match session.engine.take() {
+        Some(tables) => tables,
+        None => open(paths, args, formats, console, session)?,
+    };
+    Ok(session.engine.insert(tables))
+}
+
+fn open(
+    paths: &[Named],
+    args: &SqlArgs,
+    formats: &Registry,
+    console: &Console,
+    session: &mut Session,
+) -> Result<Tables> {
+    let resources = session.resources(&args.resources)?;
+    let mut engine = Engine::new(resources.clone())?;
+    let mut all = Vec::new();
+    for (name, path) in paths {
+        let stem = PlainTable::stem(path);
+        match (session.graph(path, &args.open, formats, &resources, console), stem) {
+            (Ok(graph), Some(stem)) if is_empty_table(&graph, path) => {
+                all.push(file(&mut engine, name.as_ref().unwrap_or(&stem), path)?);
             }
-            _ => (None, word.to_owned()),
-        }
-    }
-
-    fn file_text(file: &str, interrupt: &Interrupt) -> Result<String> {
-        let mut text = Vec::new();
-        if file == DASH {
-            Input::new(interrupt.clone())?.take(LONGEST + 1).read_to_end(&mut text)?;
-        } else {
-            let opened = std::fs::File::open(file).map_err(|error| Error::from(error).at(file))?;
-            opened.take(LONGEST + 1).read_to_end(&mut text)?;
-        }
-        if text.len() as u64 > LONGEST {
-            return Err(Error::new(Kind::TooLarge, "a query may have 16 MiB").at(file));
-        }
-        String::from_utf8(text).map_err(|_| Error::usage("the query is not UTF-8").at(file))
-    }
-
-    /// The tables of graphs and files, which a session opens once.
-    ///
-    /// # Errors
-    /// If they cannot be opened.
-    pub fn tables<'s>(
-        paths: &[Named],
-        args: &SqlArgs,
-        formats: &Registry,
-        console: &Console,
-        session: &'s mut Session,
-    ) -> Result<&'s Tables> {
-        let tables = match session.engine.take() {
-            Some(tables) => tables,
-            None => open(paths, args, formats, console, session)?,
-        };
-        Ok(session.engine.insert(tables))
-    }
-
-    fn open(
-        paths: &[Named],
-        args: &SqlArgs,
-        formats: &Registry,
-        console: &Console,
-        session: &mut Session,
-    ) -> Result<Tables> {
-        let resources = session.resources(&args.resources)?;
-        let mut engine = Engine::new(resources.clone())?;
-        let mut all = Vec::new();
-        for (name, path) in paths {
-            let stem = PlainTable::stem(path);
-            match (session.graph(path, &args.open, formats, &resources, console), stem) {
-                (Ok(graph), Some(stem)) if is_empty_table(&graph, path) => {
-                    all.push(file(&mut engine, name.as_ref().unwrap_or(&stem), path)?);
-                }
-                (Ok(graph), _) => {
-                    let name = name.as_deref().unwrap_or(GRAPH);
-                    engine.add_graph(name, Arc::clone(&graph))?;
-                    all.push((name.to_owned(), Opened::Graph(graph)));
-                }
-                (Err(error), Some(stem)) if is_no_graph(&error) => {
-                    all.push(file(&mut engine, name.as_ref().unwrap_or(&stem), path)?);
-                }
-                (Err(error), _) => return Err(error),
+            (Ok(graph), _) => {
+                let name = name.as_deref().unwrap_or(GRAPH);
+                engine.add_graph(name, Arc::clone(&graph))?;
+                all.push((name.to_owned(), Opened::Graph(graph)));
             }
+            (Err(error), Some(stem)) if is_no_graph(&error) => {
+                all.push(file(&mut engine, name.as_ref().unwrap_or(&stem), path)?);
+            }
+            (Err(error), _) => return Err(error),
         }
-        Ok(Tables { engine, opened: all })
     }
+    Ok(Tables { engine, opened: all })
+}
 
-    /// Adds a table file.
-    fn file(engine: &mut Engine, name: &str, path: &str) -> Result<(String, Opened)> {
-        let location = crate::args::file_place(path)?;
-        engine.add_file(name, &location)?;
-        Ok((name.to_owned(), Opened::File(location)))
-    }
+/// Adds a table file.
+fn file(engine: &mut Engine, name: &str, path: &str) -> Result<(String, Opened)> {
+    let location = crate::args::file_place(path)?;
+    engine.add_file(name, &location)?;
+    Ok((name.to_owned(), Opened::File(location)))
 }

@@ -44,7 +44,12 @@ pub fn run(args: &ValidateArgs, formats: &Registry, console: &Console) -> Result
         SidecarUse::Ignore => options,
         _ => sidecar::told(&location, options),
     };
-    let opened = Opened::open(&location, &options)?;
+    let mut thorough = options.clone();
+    let opened = match options.from.filter(|format| format.finds_wrong_rows(&mut thorough)) {
+        // Data that is too wrong to be opened so is opened as usual, and validation tells why.
+        Some(_) => Opened::open(&location, &thorough).or_else(|_| Opened::open(&location, &options))?,
+        None => Opened::open(&location, &options)?,
+    };
     let mut findings = Findings::keeping(if console.verbose { KEPT_VERBOSE } else { KEPT });
     timed("reading", || opened.native.validate(&mut findings))?;
     if args.open.sidecar != SidecarUse::Ignore {

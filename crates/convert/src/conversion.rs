@@ -15,7 +15,7 @@ use crate::destination_name::{check_apart, check_replaced};
 use crate::digested::Tapped;
 use crate::digests::{Digested, Digests, digest};
 use crate::driver::{Format, Shape};
-use crate::mapping::{CARRY_FITS, Detacher, Lifter, Mapping, Native, Numberer, TableFiles, in_form, says_itself};
+use crate::mapping::{CARRY_FITS, Detacher, Lifter, Mapping, Numberer, TableFiles, in_form, says_itself};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, OpenOptions, SidecarUse};
 use crate::pipeline;
@@ -116,12 +116,12 @@ pub fn convert(
         check_replaced(destination, &opened.options.formats)?;
     }
     opened.check_bytes(resources, progress)?;
+    let job = Job { opened, plan, destination, options, resources };
     if plan.route == Route::Shortcut {
         let shortcut = plan.to.shortcut(opened, &options.write);
         let shortcut = shortcut.ok_or_else(|| Error::usage("the plan is of another graph, or of other options"))?;
-        return shortcut.build(plan, destination, options, resources, progress);
+        return shortcut.build(&job, progress);
     }
-    let job = Job { opened, plan, destination, options, resources };
     plan.to.prepare(&mut write, &job)?;
     let directory = write.is_directory(plan.to);
     let staging = staged(destination, directory, options)?;
@@ -143,7 +143,7 @@ pub fn convert(
             Box::new(Lifter::new(quads, record, resources, progress)) as Box<dyn Sink>
         }
         None if plan.to.shape() == Shape::Triples => {
-            Box::new(Native::new(plan.to.quads(&staging, &job)?, &plan.target, progress))
+            Box::new(Lifter::of_rdf(plan.to.quads(&staging, &job)?, &plan.target, progress))
         }
         None => plan.to.create(&staging, &described, &write)?,
     };

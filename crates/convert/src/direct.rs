@@ -10,7 +10,7 @@ use isomorph_model::well_known::{CREATED_AT, REMOVED_AT, WEIGHT};
 use isomorph_model::{Graph, Source};
 use isomorph_storage::{Location, Resources};
 
-use crate::conversion::{Certificate, compare, staged, write_sidecar};
+use crate::conversion::{Certificate, Job, compare, staged, write_sidecar};
 use crate::digests::{Digested, digest};
 use crate::driver::Format;
 use crate::mapping::{Mapping, Step, declared};
@@ -57,15 +57,8 @@ impl Shortcut for Direct<'_> {
         })
     }
 
-    fn build(
-        &self,
-        plan: &Plan,
-        destination: &Location,
-        options: &ConvertOptions,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<Certificate> {
-        build(self.0, plan, destination, options, resources, progress)
+    fn build(&self, job: &Job<'_>, progress: &dyn Progress) -> Result<Certificate> {
+        build(self.0, job, progress)
     }
 }
 
@@ -162,15 +155,8 @@ fn reordered(error: Error) -> Error {
 ///
 /// # Errors
 /// If the text is invalid, files cannot be written, or verification fails. Nothing is published in these cases.
-fn build(
-    text: &Text,
-    plan: &Plan,
-    destination: &Location,
-    options: &ConvertOptions,
-    resources: &Resources,
-    progress: &dyn Progress,
-) -> Result<Certificate> {
-    let started = Instant::now();
+fn build(text: &Text, job: &Job<'_>, progress: &dyn Progress) -> Result<Certificate> {
+    let (Job { plan, destination, options, resources, .. }, started) = (*job, Instant::now());
     let staging = staged(destination, true, options)?;
     let asked = options.write.get::<Writing>();
     let mut write = asked.binary.clone();

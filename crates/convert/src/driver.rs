@@ -279,6 +279,12 @@ pub trait Driver: Send + Sync {
         Vec::new()
     }
 
+    /// Sets the options by which opening finds every wrong row, if validation would have to open the data again for that. Returns whether it
+    /// would.
+    fn finds_wrong_rows(&self, _options: &mut OpenOptions) -> bool {
+        false
+    }
+
     /// Rows that opening set aside because they are wrong, as `--lenient` asks.
     fn set_aside<'a>(&self, _native: &'a dyn Source) -> &'a [Finding] {
         &[]

@@ -38,6 +38,7 @@ mod pipeline;
 mod plan;
 mod progress;
 mod rdf_form;
+mod read_once;
 mod registry;
 mod relabelled;
 mod render;

@@ -177,15 +177,7 @@ mod tests {
                 return Err(Error::malformed(format!("part {part}")));
             }
             let start = part * 1000 + at as u64;
-            Ok(Batch::Nodes(NodeBatch {
-                ty: 0,
-                start,
-                numbers: None,
-                rows: 1,
-                keys: None,
-                labels: None,
-                properties: vec![],
-            }))
+            Ok(Batch::Nodes(NodeBatch { properties: vec![], ..NodeBatch::of(0, start, 1) }))
         };
         isomorph_model::part::of(None, (0..batches).map(batch))
     }

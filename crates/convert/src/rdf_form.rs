@@ -9,7 +9,7 @@ use isomorph_storage::{Location, Resources};
 use crate::conversion::shown;
 use crate::driver::Format;
 use crate::drivers::RdfOptions;
-use crate::mapping::{Lifter, Native};
+use crate::mapping::Lifter;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::pipeline;
@@ -53,7 +53,7 @@ impl Triples for RdfForm<'_> {
         let quads = Box::new(Passing(&mut **first));
         let mut sink = match plan.mapping.lifting() {
             Some(record) => Box::new(Lifter::new(quads, record, resources, progress)) as Box<dyn Sink>,
-            None => Box::new(Native::new(quads, &plan.target, progress)),
+            None => Box::new(Lifter::of_rdf(quads, &plan.target, progress)),
         };
         let ids = pipeline::IdParts { relation: plan.mapping.relation_of_ids(), rows: plan.repeats_keys };
         let (source, mapping) = plan.remaining(plan.source(&opened.graph));

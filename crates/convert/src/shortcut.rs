@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use isomorph_error::Result;
-use isomorph_storage::{Location, Resources};
+use isomorph_storage::Location;
 
-use crate::conversion::Certificate;
+use crate::conversion::{Certificate, Job};
 use crate::options::ConvertOptions;
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -22,12 +22,5 @@ pub trait Shortcut {
     ///
     /// # Errors
     /// If the input cannot be read, the output cannot be written, or verification fails. No output is published then.
-    fn build(
-        &self,
-        plan: &Plan,
-        destination: &Location,
-        options: &ConvertOptions,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<Certificate>;
+    fn build(&self, job: &Job<'_>, progress: &dyn Progress) -> Result<Certificate>;
 }

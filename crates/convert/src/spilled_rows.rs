@@ -45,7 +45,7 @@ pub(crate) fn node_batch(ty: &NodeType, at: usize, start: u64, record: &RecordBa
     let keys = if ty.key.kind == KeyKind::Row { None } else { columns.next() };
     let labels = if ty.labels == LabelVocabulary::None { None } else { columns.next() };
     let labels = labels.as_ref().map(labels_of).transpose()?;
-    Ok(NodeBatch { ty: at, start, numbers: None, rows: record.num_rows(), keys, labels, properties: some(columns) })
+    Ok(NodeBatch { keys, labels, properties: some(columns), ..NodeBatch::of(at, start, record.num_rows()) })
 }
 
 /// The columns of edges: `ends` and further columns of the caller, the relation and the direction, if rows have them, and
@@ -93,15 +93,10 @@ pub(crate) fn edge_batch(
     };
     let directed = if ty.direction == Direction::PerRow { columns.next() } else { None };
     Ok(EdgeBatch {
-        ty: at,
-        rows: source.len(),
         relations,
-        source,
-        target,
-        layers: None,
         directed: directed.and_then(|directed| directed.as_boolean_opt().cloned()),
-        keys: None,
         properties: some(columns),
+        ..EdgeBatch::between(at, source, target)
     })
 }
 

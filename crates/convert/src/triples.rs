@@ -11,9 +11,9 @@ use isomorph_model::digest::LineKind;
 use isomorph_model::faces::Quad;
 use isomorph_model::{Graph, Source};
 use isomorph_rdf::{OpenOptions as TextOptions, Packed, Packing, QuadWriter, RdfText, ReadOptions, Syntax};
-use isomorph_storage::{Location, Published, Resources};
+use isomorph_storage::{Location, Published};
 
-use crate::conversion::{Certificate, compare, staged};
+use crate::conversion::{Certificate, Job, compare, staged};
 use crate::digests::{Digested, digest};
 use crate::driver::Format;
 use crate::open::Opened;
@@ -159,19 +159,12 @@ impl Shortcut for Way<'_> {
         })
     }
 
-    fn build(
-        &self,
-        plan: &Plan,
-        destination: &Location,
-        options: &ConvertOptions,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<Certificate> {
-        let started = Instant::now();
-        let job = Job { triples: &self.triples, destination, options, resources, progress };
+    fn build(&self, job: &Job<'_>, progress: &dyn Progress) -> Result<Certificate> {
+        let (Job { plan, destination, options, .. }, started) = (*job, Instant::now());
+        let writing = Writing { triples: &self.triples, job, progress };
         let (published, proof, written) = match self.to.syntax(destination, &options.write)? {
-            Some(syntax) => job.text(syntax)?,
-            None => job.store()?,
+            Some(syntax) => writing.text(syntax)?,
+            None => writing.store()?,
         };
         let edges = proof.as_ref().map_or(0, |(source, _)| {
             let lines = source.table.lines();
@@ -192,22 +185,21 @@ impl Shortcut for Way<'_> {
 /// Digests of the input and of the output.
 type Proof = Option<(Digested, Digested)>;
 
-struct Job<'a> {
+/// Triples that are being written.
+struct Writing<'a> {
     triples: &'a Triples<'a>,
-    destination: &'a Location,
-    options: &'a ConvertOptions,
-    resources: &'a Resources,
+    job: &'a Job<'a>,
     progress: &'a dyn Progress,
 }
 
-impl Job<'_> {
+impl Writing<'_> {
     fn store(&self) -> Result<(Published, Proof, u64)> {
-        let staging = staged(self.destination, true, self.options)?;
+        let staging = staged(self.job.destination, true, self.job.options)?;
         let write = WriteOptions {
-            time: self.options.epoch,
-            threads: self.resources.threads,
-            budget: self.resources.budget.clone(),
-            scratch: Some(self.resources.scratch.clone()),
+            time: self.job.options.epoch,
+            threads: self.job.resources.threads,
+            budget: self.job.resources.budget.clone(),
+            scratch: Some(self.job.resources.scratch.clone()),
             ..WriteOptions::default()
         };
         let mut writer = LakeWriter::create(&staging, &write)?;
@@ -228,16 +220,17 @@ impl Job<'_> {
         self.progress.advance(0)?;
         let manifests = LakeWriter::manifests();
         let (published, proof) = staging.commit_proved(&manifests.each_ref().map(String::as_str), |location| {
-            let open = OpenOptions { budget: self.resources.budget.clone(), ..OpenOptions::default() };
+            let open = OpenOptions { budget: self.job.resources.budget.clone(), ..OpenOptions::default() };
             self.prove(source, |graph| Ok(Box::new(GraphLake::open(location, &open)?.described_as(graph))))
         })?;
         Ok((published, proof, created.triples))
     }
 
     fn text(&self, syntax: Syntax) -> Result<(Published, Proof, u64)> {
-        let packing = Packing::of_name(self.destination.file_name());
-        let staging = staged(self.destination, false, self.options)?;
-        let mut write = isomorph_rdf::WriteOptions { rdf_1_1: self.options.rdf_1_1.is_some(), ..Default::default() };
+        let packing = Packing::of_name(self.job.destination.file_name());
+        let staging = staged(self.job.destination, false, self.job.options)?;
+        let mut write =
+            isomorph_rdf::WriteOptions { rdf_1_1: self.job.options.rdf_1_1.is_some(), ..Default::default() };
         if let Triples::Text(text) = self.triples {
             (write.prefixes, write.base) = (text.reading().prefixes.clone(), text.reading().base.clone());
         }
@@ -255,10 +248,10 @@ impl Job<'_> {
         // The last point at which the conversion can be cancelled.
         self.progress.advance(0)?;
         let (published, proof) = staging.commit_proved(&[], |location| {
-            let read = ReadOptions { budget: self.resources.budget.clone(), ..ReadOptions::default() };
-            let scratch = Some(self.resources.scratch.clone());
+            let read = ReadOptions { budget: self.job.resources.budget.clone(), ..ReadOptions::default() };
+            let scratch = Some(self.job.resources.scratch.clone());
             // Unpublished output has a name that does not show its format.
-            let threads = self.resources.threads;
+            let threads = self.job.resources.threads;
             let open = TextOptions { syntax: Some(syntax), packing: Some(packing), read, scratch, threads };
             self.prove(None, |graph| Ok(Box::new(RdfText::open(location, &open)?.described_as(graph))))
         })?;
@@ -285,12 +278,12 @@ impl Job<'_> {
         (syntax, write): (Syntax, &isomorph_rdf::WriteOptions),
         out: &mut impl Write,
     ) -> Result<u64> {
-        let threads = self.resources.threads;
+        let threads = self.job.resources.threads;
         // Sections have very different sizes: the output of those that are finished early waits in memory, with a share
         // for each thread.
-        let room = self.resources.budget.available() / 4;
+        let room = self.job.resources.budget.available() / 4;
         let ahead = (room / PIECE / (2 * threads as u64 + 1)).clamp(1, MOST_AHEAD);
-        let _held = self.resources.budget.reserve((ahead * PIECE * (2 * threads as u64 + 1)).min(room))?;
+        let _held = self.job.resources.budget.reserve((ahead * PIECE * (2 * threads as u64 + 1)).min(room))?;
         let quads = AtomicU64::new(0);
         let read = |section: &Section<'_>, give: &mut dyn FnMut(Vec<u8>) -> Result<()>| {
             let mut writer = QuadWriter::new(syntax, Vec::new(), write)?;
@@ -314,10 +307,10 @@ impl Job<'_> {
     /// computed at the same time, if it is needed and the text itself has no duplicates.
     fn text_to_store(&self, text: &RdfText, writer: &mut LakeWriter<'_>) -> Result<Option<Digested>> {
         let running = match self.is_proved() && !text.repeats() {
-            true => Some(Running::new(text, self.resources)?),
+            true => Some(Running::new(text, self.job.resources)?),
             false => None,
         };
-        let fillers = writer.fillers(self.resources.threads.max(1))?;
+        let fillers = writer.fillers(self.job.resources.threads.max(1))?;
         let mut takers: Vec<_> =
             fillers.into_iter().map(|filler| (filler, text.collectors(), State::default(), 0u64)).collect();
         text.quads_shared(&mut takers, &|(filler, collectors, state, quads), quad| {
@@ -342,7 +335,7 @@ impl Job<'_> {
     }
 
     fn is_proved(&self) -> bool {
-        !self.options.no_verify && !self.options.loses()
+        !self.job.options.no_verify && !self.job.options.loses()
     }
 
     /// Compares the output with the input, whose digest may be known.
@@ -351,8 +344,8 @@ impl Job<'_> {
             return Ok(None);
         }
         let written = open(self.triples.source().graph())?;
-        let source = source.map_or_else(|| digest(self.triples.source(), self.resources, self.progress), Ok)?;
-        let result = digest(written.as_ref(), self.resources, self.progress)?;
+        let source = source.map_or_else(|| digest(self.triples.source(), self.job.resources, self.progress), Ok)?;
+        let result = digest(written.as_ref(), self.job.resources, self.progress)?;
         compare(&source, &result)?;
         Ok(Some((source, result)))
     }

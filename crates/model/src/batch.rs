@@ -205,6 +205,11 @@ impl Batch {
 }
 
 impl NodeBatch {
+    /// `rows` nodes of type `ty` from row `start` on, of which nothing else is said.
+    pub fn of(ty: usize, start: u64, rows: usize) -> NodeBatch {
+        NodeBatch { ty, start, numbers: None, rows, keys: None, labels: None, properties: Vec::new() }
+    }
+
     /// Returns `rows` rows from `start` on. Only labels are copied.
     pub fn slice(&self, start: usize, rows: usize) -> NodeBatch {
         NodeBatch {
@@ -225,6 +230,21 @@ impl NodeBatch {
 }
 
 impl EdgeBatch {
+    /// Edges of type `ty` with these ends, of which nothing else is said.
+    pub fn between(ty: usize, source: Ends, target: Ends) -> EdgeBatch {
+        EdgeBatch {
+            ty,
+            rows: source.len(),
+            relations: None,
+            source,
+            target,
+            layers: None,
+            directed: None,
+            keys: None,
+            properties: Vec::new(),
+        }
+    }
+
     /// Returns `rows` rows from `start` on, without a copy.
     pub fn slice(&self, start: usize, rows: usize) -> EdgeBatch {
         EdgeBatch {

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
 use isomorph::algorithms::{Job, Order, PageRank, PathsBetween, ReadOf};
 use isomorph::convert::matching::Prefixes;
 use isomorph::convert::{Opened, Progress, Registry, Shape};
@@ -17,8 +16,8 @@ use isomorph::storage::Resources;
 use isomorph::{Error, Result};
 
 use super::{Answer, open_at, select};
-use crate::answer::{AnswerFormat, AnswerWriter, Sink};
-use crate::args::{AnswerArgs, ComponentsArgs, OpenArgs, PathsArgs, RankArgs, ResourceArgs, SelectArgs, WalkArgs};
+use crate::answer::{AnswerFormat, deliver};
+use crate::args::{ComponentsArgs, OpenArgs, PathsArgs, RankArgs, ResourceArgs, SelectArgs, WalkArgs};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -93,63 +92,49 @@ fn source(
     }
 }
 
-/// What is said beside an answer of what was read.
-fn notes(read: &ReadOf, walk: &WalkArgs) -> Vec<String> {
-    let mut notes = Vec::new();
-    let dangling = read.relations.dangling();
-    if dangling > 0 {
-        let first = read.relations.all().iter().find_map(|one| Some((one, one.dangling_example.as_deref()?)));
-        let first = first.map(|(one, end)| format!(", for example {end} of {}", one.name)).unwrap_or_default();
-        notes.push(format!("{} not walked: an end is not a node{first}", of(dangling, "edge")));
-    }
-    if read.repeated_keys > 0 {
-        let repeated = of(read.repeated_keys, "key");
-        notes.push(format!("{repeated} of several nodes of a type; edges lead to the first"));
-    }
-    match read.hyperedges {
-        Some(0) => {}
-        Some(hyperedges) if walk.hyperedges.is_none() => {
-            notes
-                .push(format!("{} not walked; --hyperedges expand walks between members", of(hyperedges, "hyperedge")));
-        }
-        None if walk.hyperedges.is_none() => {
-            notes.push("hyperedges are not walked; --hyperedges expand walks between members".to_owned());
-        }
-        _ => {}
-    }
-    notes
+/// What a walk leaves out.
+struct LeftOut<'a> {
+    /// Edges with an end that is not a node, and the relation and the end of one of them.
+    dangling: u64,
+    example: Option<(&'a str, &'a str)>,
+    repeated_keys: u64,
+    /// `None` if they were not counted.
+    hyperedges: Option<u64>,
 }
 
-/// Writes an answer, and says what it is: beside data on standard output, or with `-o` on the screen.
-fn deliver(
-    args: &AnswerArgs,
-    format: AnswerFormat,
-    schema: &SchemaRef,
-    batches: &mut dyn Iterator<Item = Result<RecordBatch>>,
-    told: &dyn Fn(u64) -> Vec<(&'static str, String)>,
-    console: &Console,
-) -> Result<()> {
-    let out = Sink::open(args.output.as_deref(), args.replace, format)?;
-    let (palette, width) = Console { aside: false, ..*console }.screen().shape();
-    let mut writer = AnswerWriter::new(schema, format, out, width, palette)?;
-    for batch in batches {
-        writer.write(&batch?)?;
+impl<'a> LeftOut<'a> {
+    fn of(read: &'a ReadOf) -> Self {
+        let mut all = read.relations.all().iter();
+        LeftOut {
+            dangling: read.relations.dangling(),
+            example: all.find_map(|one| Some((one.name.as_str(), one.dangling_example.as_deref()?))),
+            repeated_keys: read.repeated_keys,
+            hyperedges: read.hyperedges,
+        }
     }
-    let (out, rows) = writer.finish()?;
-    let written = out.finish()?;
-    let aside = Console { aside: args.output.is_none(), ..*console };
-    let mut screen = aside.screen();
-    for (word, text) in told(rows) {
-        screen.line(word, &text);
+
+    /// The warnings of a walk as `walk` asks for it.
+    fn warnings(&self, walk: &WalkArgs) -> Vec<(&'static str, String)> {
+        let mut warnings = Vec::new();
+        if self.dangling > 0 {
+            let example = self.example.map(|(relation, end)| format!(", for example {end} of {relation}"));
+            let edges = of(self.dangling, "edge");
+            warnings.push(format!("{edges} not walked: an end is not a node{}", example.unwrap_or_default()));
+        }
+        if self.repeated_keys > 0 {
+            let repeated = of(self.repeated_keys, "key");
+            warnings.push(format!("{repeated} of several nodes of a type; edges lead to the first"));
+        }
+        let hyperedges = match self.hyperedges {
+            _ if walk.hyperedges.is_some() => None,
+            Some(0) => None,
+            Some(hyperedges) => Some(format!("{} not walked", of(hyperedges, "hyperedge"))),
+            None => Some("hyperedges are not walked".to_owned()),
+        };
+        let what = "--hyperedges expand walks between members";
+        warnings.extend(hyperedges.map(|hyperedges| format!("{hyperedges}; {what}")));
+        warnings.into_iter().map(|warning| ("warning", warning)).collect()
     }
-    if let Some(file) = &args.output {
-        screen.line("wrote", &format!("{file} ({})", of(rows, "row")));
-    }
-    aside.show(&screen)?;
-    if let (Some(file), Some(bytes)) = (&args.output, written.bytes) {
-        aside.document(&serde_json::json!({ "wrote": file, "rows": rows, "bytes": bytes }))?;
-    }
-    Ok(())
 }
 
 /// Prints the nodes with their PageRank.
@@ -157,7 +142,7 @@ fn deliver(
 /// # Errors
 /// Any error of reading or writing.
 pub fn rank(args: &RankArgs, formats: &Registry, console: &Console) -> Result<Answer> {
-    let format = AnswerFormat::of(args.answer.format, args.answer.output.as_deref(), console.json)?;
+    let format = args.answer.form(console.json)?;
     let how = PageRank { damping: args.damping, iterations: args.iterations, tolerance: args.tolerance };
     how.check()?;
     let walked =
@@ -187,12 +172,12 @@ pub fn rank(args: &RankArgs, formats: &Registry, console: &Console) -> Result<An
                     ),
                 ));
             }
-            told.extend(notes(&ranks.read, &args.walk).into_iter().map(|note| ("warning", note)));
+            told.extend(LeftOut::of(&ranks.read).warnings(&args.walk));
             told
         };
-        let mut rows = ranks.rows(Order::Greatest, top)?;
+        let rows = ranks.rows(Order::Greatest, top)?;
         let schema = Arc::clone(rows.schema());
-        deliver(&args.answer, format, &schema, &mut rows, &told, console)
+        deliver(&args.answer, format, &schema, rows, told, console)
     })())?;
     Ok(Answer::Yes)
 }
@@ -202,7 +187,7 @@ pub fn rank(args: &RankArgs, formats: &Registry, console: &Console) -> Result<An
 /// # Errors
 /// Any error of reading or writing.
 pub fn components(args: &ComponentsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
-    let format = AnswerFormat::of(args.answer.format, args.answer.output.as_deref(), console.json)?;
+    let format = args.answer.form(console.json)?;
     let walked =
         Walked::open(&args.path, (&args.walk, &args.open, &args.select, &args.resources), None, formats, console)?;
     walked.interrupt.outcome((|| {
@@ -219,19 +204,19 @@ pub fn components(args: &ComponentsArgs, formats: &Registry, console: &Console) 
                 thousands(largest)
             );
             let mut told = vec![("found", text)];
-            told.extend(notes(&found.each().read, &args.walk).into_iter().map(|note| ("warning", note)));
+            told.extend(LeftOut::of(&found.each().read).warnings(&args.walk));
             told
         };
         if args.each {
-            let mut rows = found.each().rows(Order::Nodes, args.limit)?;
+            let rows = found.each().rows(Order::Nodes, args.limit)?;
             let schema = Arc::clone(rows.schema());
-            return deliver(&args.answer, format, &schema, &mut rows, &told, console);
+            return deliver(&args.answer, format, &schema, rows, told, console);
         }
         let limit = args.limit.or((format == AnswerFormat::Table && args.answer.output.is_none()).then_some(SHOWN));
         let rows = found.rows(limit)?;
         let schema =
             rows.first().map(RecordBatch::schema).ok_or_else(|| Error::malformed("an answer without columns"))?;
-        deliver(&args.answer, format, &schema, &mut rows.into_iter().map(Ok), &told, console)
+        deliver(&args.answer, format, &schema, rows.into_iter().map(Ok), told, console)
     })())?;
     Ok(Answer::Yes)
 }
@@ -241,7 +226,7 @@ pub fn components(args: &ComponentsArgs, formats: &Registry, console: &Console) 
 /// # Errors
 /// Any error of reading or writing.
 pub fn paths(args: &PathsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
-    let format = AnswerFormat::of(args.answer.format, args.answer.output.as_deref(), console.json)?;
+    let format = args.answer.form(console.json)?;
     // For edge lists the flag says how edges are read; for any other graph how they are walked, which comes to the same.
     let open = OpenArgs { undirected: false, ..args.open.clone() };
     let weight = args.weight.as_deref();
@@ -276,11 +261,11 @@ pub fn paths(args: &PathsArgs, formats: &Registry, console: &Console) -> Result<
             let is_cut = args.all && found.count > found.len() as u128;
             let text = if is_cut { format!("{text}; --limit N lists more") } else { text };
             let mut told = vec![("found", text)];
-            told.extend(notes(&found.read, &args.walk).into_iter().map(|note| ("warning", note)));
+            told.extend(LeftOut::of(&found.read).warnings(&args.walk));
             told
         };
         let rows = found.rows()?;
-        deliver(&args.answer, format, &rows.schema(), &mut std::iter::once(Ok(rows.clone())), &told, console)?;
+        deliver(&args.answer, format, &rows.schema(), std::iter::once(Ok(rows.clone())), told, console)?;
         Ok(Answer::yes_if(!found.is_empty()))
     })())
 }

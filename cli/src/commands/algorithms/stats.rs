@@ -9,8 +9,8 @@ use isomorph::storage::{Mode, Staging};
 use serde::Serialize;
 
 use super::super::Answer;
-use super::{Walked, html};
-use crate::args::{StatsArgs, file_place};
+use super::{LeftOut, Walked, html};
+use crate::args::{StatsArgs, WalkArgs, file_place};
 use crate::console::Console;
 use crate::render::{Cell, Column, Screen, Table, of, thousands};
 
@@ -35,7 +35,7 @@ struct Document<'a> {
 pub fn run(args: &StatsArgs, formats: &Registry, console: &Console) -> Result<Answer> {
     let found = found(args, formats, console)?;
     let mut screen = console.screen();
-    show(&mut screen, &args.path, &found, console.verbose, args.walk.hyperedges.is_some());
+    show(&mut screen, &args.path, &found, console.verbose, &args.walk);
     if let Some(file) = &args.html {
         let mode = if args.replace { Mode::Replace } else { Mode::CreateNew };
         let staging = Staging::file(&file_place(file)?, mode)?;
@@ -69,15 +69,14 @@ fn found(args: &StatsArgs, formats: &Registry, console: &Console) -> Result<Grap
         console.warn(&graph.opened().native.about().findings);
         console.warn(&graph.opened().cautions()?);
         let asked = StatisticsQuestion::new(args.walk.relations(), args.walk.hyperedges);
-        let patience = crate::commands::elsewhere::patience(interrupt.clone(), None);
-        return interrupt.outcome(cluster.statistics(asked, Place::of_graph(&graph)?, patience));
+        return interrupt.outcome(cluster.statistics(asked, Place::of_graph(&graph)?, interrupt.within(None)));
     }
     let walked =
         Walked::open(&args.path, (&args.walk, &args.open, &args.select, &args.resources), None, formats, console)?;
     walked.interrupt.outcome(statistics(&walked.source, &walked.job()))
 }
 
-fn show(screen: &mut Screen, path: &str, found: &GraphStatistics, all: bool, expanded: bool) {
+fn show(screen: &mut Screen, path: &str, found: &GraphStatistics, all: bool, walk: &WalkArgs) {
     let limit = if all { usize::MAX } else { SHOWN };
     screen.line("graph", &format!("{path}   {} · {}", of(found.nodes, "node"), of(found.edges, "edge")));
     let mut types = Table::new([Column::stage(), Column::text(1), Column::number(), Column::text(2)]);
@@ -130,7 +129,11 @@ fn show(screen: &mut Screen, path: &str, found: &GraphStatistics, all: bool, exp
         bars(screen, &components.histogram);
     }
     columns(screen, found, limit);
-    remarks(screen, found, expanded);
+    let example = found.edge_types.iter().find_map(|ty| Some((ty.relation.as_str(), ty.dangling_example.as_deref()?)));
+    let (dangling, repeated_keys, hyperedges) = (found.dangling, found.repeated_keys, found.hyperedges);
+    for (word, text) in (LeftOut { dangling, example, repeated_keys, hyperedges }).warnings(walk) {
+        screen.line(word, &text);
+    }
 }
 
 fn summary(degrees: &Degrees) -> String {
@@ -192,32 +195,6 @@ fn columns(screen: &mut Screen, found: &GraphStatistics, limit: usize) {
     let more = all().count().saturating_sub(limit);
     if more > 0 {
         screen.line("", &format!("and {}; -v shows them", of(more as u64, "more column")));
-    }
-}
-
-fn remarks(screen: &mut Screen, found: &GraphStatistics, expanded: bool) {
-    if found.dangling > 0 {
-        let first = found.edge_types.iter().find_map(|ty| Some((ty, ty.dangling_example.as_deref()?)));
-        let first = first.map(|(ty, end)| format!(", for example {end} of {}", ty.relation)).unwrap_or_default();
-        let text = format!("{} not walked: an end is not a node{first}", of(found.dangling, "edge"));
-        screen.line("warning", &text);
-    }
-    if found.repeated_keys > 0 {
-        screen.line(
-            "warning",
-            &format!("{} of several nodes of a type; edges lead to the first", of(found.repeated_keys, "key")),
-        );
-    }
-    match found.hyperedges {
-        Some(0) => {}
-        _ if expanded => {}
-        Some(hyperedges) => {
-            let text = format!("{} not walked; --hyperedges expand walks between members", of(hyperedges, "hyperedge"));
-            screen.line("warning", &text);
-        }
-        None => {
-            screen.line("warning", "hyperedges are not walked; --hyperedges expand walks between members");
-        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! `lake apply`: deletes and inserts statements in one transaction.
 
 use isomorph::convert::change_lake;
+use isomorph::formats::graphlake::Committed;
 use isomorph::{Error, Result};
 use serde::Serialize;
 
-use super::changed::{self, Counts, noted};
+use super::changed::{self, Counts, noted, quoted};
 use super::load::texts;
 use crate::args::LakeApplyArgs;
 use crate::commands::Answer;
@@ -36,18 +37,12 @@ pub fn run(args: &LakeApplyArgs, console: &Console) -> Result<Answer> {
     let interrupt = Interrupt::listen()?;
     let (deletes, inserts) = (texts(&args.deletes, &interrupt)?, texts(&args.inserts, &interrupt)?);
     let changes = interrupt.outcome(change_lake(&lake, &deletes, &inserts, args.syntax, &budget))?;
-    let mut screen = console.screen();
-    match &changes.commit {
-        None => {
-            screen.line("nothing", "no changes to make");
-        }
-        Some(commit) => {
-            let inserted = noted(commit.inserted, commit.again.unwrap_or(0), "already present");
-            let what = format!("deleted {}; inserted {inserted}", noted(commit.deleted, commit.missing, "not present"));
-            changed::show("applied", what, commit, &args.path, &mut screen);
-        }
+    let what = |commit: &Committed| {
+        let inserted = noted(commit.inserted, commit.again.unwrap_or(0), "already present");
+        let deleted = noted(commit.deleted, commit.missing, "not present");
+        format!("deleted {deleted}; inserted {inserted}{}", quoted(commit))
     };
-    console.show(&screen)?;
+    changed::show("applied", changes.commit.as_ref(), what, &args.path, console)?;
     console.document(&Document {
         path: &args.path,
         version: changes.commit.as_ref().map(|commit| commit.version),

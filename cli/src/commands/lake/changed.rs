@@ -1,9 +1,11 @@
 //! The result of a change to a store, as all commands print it.
 
+use isomorph::Result;
 use isomorph::formats::graphlake::Committed;
 use serde::Serialize;
 
-use crate::render::{Mark, Screen, of, thousands};
+use crate::console::Console;
+use crate::render::{Mark, of, thousands};
 
 /// Part of the documents of these commands; see `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -25,13 +27,34 @@ impl Counts {
     }
 }
 
-/// Prints what was committed: `done` is the verb, and `what` the number of triples.
-pub(in crate::commands) fn show(done: &str, mut what: String, commit: &Committed, path: &str, screen: &mut Screen) {
-    if commit.quoted > 0 {
-        what.push_str(&format!(", plus {} quoted", thousands(commit.quoted)));
+/// Prints what was committed: `done` is the verb, and `what` tells of what; or that there was nothing to do.
+pub(in crate::commands) fn show(
+    done: &str,
+    commit: Option<&Committed>,
+    what: impl FnOnce(&Committed) -> String,
+    path: &str,
+    console: &Console,
+) -> Result<()> {
+    let mut screen = console.screen();
+    match commit {
+        None => {
+            screen.line("nothing", "no changes to make");
+        }
+        Some(commit) => {
+            let text = format!("{} · version {} of {path}", what(commit), commit.version);
+            screen.marked(done, Some(Mark::Sound), &text);
+            if commit.lost > 0 {
+                let others = of(u64::from(commit.lost), "other commit");
+                screen.line("", &format!("applied after {others} made in the meantime"));
+            }
+        }
     }
-    screen.marked(done, Some(Mark::Sound), &format!("{what} · version {} of {path}", commit.version));
-    super::tell_others(commit.lost, screen);
+    console.show(&screen)
+}
+
+/// What is added to a number of triples: those that are quoted.
+pub(in crate::commands) fn quoted(commit: &Committed) -> String {
+    if commit.quoted > 0 { format!(", plus {} quoted", thousands(commit.quoted)) } else { String::new() }
 }
 
 /// Formats a number of triples, and of the `some` among them for which `what` is true.

@@ -4,11 +4,11 @@ use std::io::{self, Cursor, Read};
 
 use isomorph::convert::matching::{Prefixes, Query};
 use isomorph::convert::{LakeEdit, edit_lake};
-use isomorph::formats::graphlake::push_quad;
+use isomorph::formats::graphlake::{Committed, push_quad};
 use isomorph::{Error, Result};
 use serde::Serialize;
 
-use super::changed::{self, Counts, noted};
+use super::changed::{self, Counts, noted, quoted};
 use crate::args::LakeEditArgs;
 use crate::commands::Answer;
 use crate::console::Console;
@@ -36,20 +36,15 @@ pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Ans
         given => Box::new(Cursor::new(lines(given, args, edit)?)),
     };
     let (reading, commit) = edit_lake(&lake, edit, statements, &budget)?;
-    let mut screen = console.screen();
-    match &commit {
-        None => {
-            screen.line("nothing", "no changes to make");
-        }
-        Some(commit) => {
-            let (done, what) = match edit {
-                LakeEdit::Insert => ("inserted", noted(commit.inserted, commit.again.unwrap_or(0), "already present")),
-                LakeEdit::Delete => ("deleted", noted(commit.deleted, commit.missing, "not present")),
-            };
-            changed::show(done, what, commit, &args.path, &mut screen);
-        }
+    let what = |commit: &Committed| {
+        let what = match edit {
+            LakeEdit::Insert => noted(commit.inserted, commit.again.unwrap_or(0), "already present"),
+            LakeEdit::Delete => noted(commit.deleted, commit.missing, "not present"),
+        };
+        what + &quoted(commit)
     };
-    console.show(&screen)?;
+    let done = if edit == LakeEdit::Insert { "inserted" } else { "deleted" };
+    changed::show(done, commit.as_ref(), what, &args.path, console)?;
     console.document(&Document {
         path: &args.path,
         version: commit.as_ref().map(|commit| commit.version),

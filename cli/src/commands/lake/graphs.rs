@@ -5,10 +5,11 @@ use isomorph::formats::graphlake::{Committed, check_graph};
 use isomorph::{Error, Kind, Result};
 use serde::Serialize;
 
+use super::changed;
 use crate::args::{LakeDropArgs, LakeGraphsArgs};
 use crate::commands::Answer;
 use crate::console::Console;
-use crate::render::{Mark, of};
+use crate::render::of;
 
 /// See `docs/cli-json.md`. The default graph is null.
 #[derive(Debug, Serialize)]
@@ -48,7 +49,7 @@ pub fn drop(args: &LakeDropArgs, console: &Console) -> Result<Answer> {
         [one] => told(one.as_deref()).to_owned(),
         many => of(many.len() as u64, "graph"),
     };
-    show("dropped", &what, &args.path, commit.as_ref(), console)?;
+    changed::show("dropped", commit.as_ref(), |_| what, &args.path, console)?;
     let (version, lost) = ends(commit.as_ref());
     console.document(&Dropped { path: &args.path, version, graphs: &graphs, lost })?;
     Ok(Answer::Yes)
@@ -89,7 +90,7 @@ pub fn copy(args: &LakeGraphsArgs, original: Original, console: &Console) -> Res
     };
     let commit = transaction.commit()?;
     let what = format!("{} to {}", told(from.as_deref()), told(to.as_deref()));
-    show(word, &what, &args.path, commit.as_ref(), console)?;
+    changed::show(word, commit.as_ref(), |_| what, &args.path, console)?;
     let (version, lost) = ends(commit.as_ref());
     console.document(&Named { path: &args.path, version, from, to, lost })?;
     Ok(Answer::Yes)
@@ -114,18 +115,4 @@ fn told(graph: Option<&str>) -> &str {
 
 fn ends(commit: Option<&Committed>) -> (Option<i64>, u32) {
     (commit.map(|commit| commit.version), commit.map_or(0, |commit| commit.lost))
-}
-
-fn show(word: &str, what: &str, path: &str, commit: Option<&Committed>, console: &Console) -> Result<()> {
-    let mut screen = console.screen();
-    match commit {
-        None => {
-            screen.line("nothing", "no changes to make");
-        }
-        Some(commit) => {
-            screen.marked(word, Some(Mark::Sound), &format!("{what} · version {} of {path}", commit.version));
-            super::tell_others(commit.lost, &mut screen);
-        }
-    }
-    console.show(&screen)
 }

@@ -18,7 +18,6 @@ use isomorph::storage::Resources;
 use super::Answer;
 use crate::args::{LakeChangeArgs, LakeCommand, epoch_or_environment, written_place};
 use crate::console::Console;
-use crate::render::{Screen, of};
 
 /// Runs a subcommand.
 ///
@@ -31,7 +30,10 @@ pub fn run(command: &LakeCommand, console: &Console) -> Result<Answer> {
         LakeCommand::Insert(args) => edit::run(args, LakeEdit::Insert, console),
         LakeCommand::Delete(args) => edit::run(args, LakeEdit::Delete, console),
         LakeCommand::Apply(args) => apply::run(args, console),
+        #[cfg(feature = "query")]
         LakeCommand::Update(args) => super::sparql::update(args, console),
+        #[cfg(not(feature = "query"))]
+        LakeCommand::Update(_) => Err(super::not_built("the query engine")),
         LakeCommand::Drop(args) => graphs::drop(args, console),
         LakeCommand::Copy(args) => graphs::copy(args, graphs::Original::Stays, console),
         LakeCommand::Move(args) => graphs::copy(args, graphs::Original::Goes, console),
@@ -81,11 +83,4 @@ pub(super) fn open_as(
     opening.namespaces = namespaces.iter().cloned().collect();
     writing.time = epoch_or_environment(args.epoch)?;
     Lake::open(&written_place(path)?, &opening, &writing)
-}
-
-/// Prints how many commits of other writers came first.
-fn tell_others(lost: u32, screen: &mut Screen) {
-    if lost > 0 {
-        screen.line("", &format!("applied after {} made in the meantime", of(u64::from(lost), "other commit")));
-    }
 }

@@ -1,16 +1,16 @@
 //! What `match` searches.
 
 use isomorph::convert::matching::{Query, Searched};
-use isomorph::convert::{Format, OpenOptions, Opened, Progress, sound};
+use isomorph::convert::{Format, OpenOptions, Opened, Progress};
 use isomorph::error::Findings;
-use isomorph::formats::graphlake::{self, GraphLake};
+use isomorph::formats::graphlake::GraphLake;
 use isomorph::formats::rdf::{self, RdfText, Statements, Text};
 use isomorph::model::Source as _;
 use isomorph::storage::Resources;
 use isomorph::{Error, Location, Result};
 
 use crate::args::MatchArgs;
-use crate::commands::open_at;
+use crate::commands::{open_at, open_lake};
 use crate::console::Console;
 
 /// An opened graph, with as little reading as the request allows.
@@ -44,20 +44,8 @@ impl Source {
                     let error = Error::usage("--base applies to RDF texts and to graphs of nodes and edges");
                     return Err(error.at(location.to_string()));
                 }
-                let options = graphlake::OpenOptions {
-                    // A look-up does not need what a description needs.
-                    survey_up_to: 0,
-                    namespaces: args.open.namespaces.iter().cloned().collect(),
-                    budget: resources.budget.clone(),
-                    threads: resources.threads,
-                    ..options.get::<graphlake::OpenOptions>().into_owned()
-                };
-                let lake = GraphLake::open(location, &options)?;
+                let lake = open_lake(location, options, &args.open, resources, console)?;
                 let findings = lake.about().findings;
-                if !args.open.lenient {
-                    sound(&findings)?;
-                }
-                console.warn(&findings);
                 Ok(Source::Store(Box::new(lake), findings))
             }
             Some(format) if format == Format::RDF => {

@@ -23,9 +23,9 @@ use crate::args::{SparqlArgs, file_place};
 use crate::commands::Answer;
 use crate::commands::session::Session;
 use crate::console::{Console, Output};
+use crate::input;
 use crate::interrupt::Interrupt;
 use crate::render::{Cell, Column, Palette, Screen, Table, of};
-use crate::stdio::DASH;
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -41,16 +41,24 @@ struct DocumentTriple {
     object: String,
 }
 
-/// Evaluates a query in a session, and prints the answer.
+/// Evaluates a query, and prints the answer.
 ///
 /// # Errors
 /// Any error of reading, evaluating or printing.
+pub fn run(args: &SparqlArgs, formats: &Registry, console: &Console) -> Result<Answer> {
+    answer(args, formats, console, &mut Session::default())
+}
+
+/// The same in a session.
+///
+/// # Errors
+/// As [`run`].
 pub fn answer(args: &SparqlArgs, formats: &Registry, console: &Console, session: &mut Session) -> Result<Answer> {
-    if args.path == DASH && (args.query.as_deref() == Some(DASH) || args.file.as_deref() == Some(DASH)) {
-        return Err(Error::usage("standard input can be read only once").hint("give - once"));
-    }
+    // A command that only reads is ended by the system's signals.
+    let interrupt = session.interrupt(|| Ok(Interrupt::default()))?;
     let resources = session.resources(&args.resources)?;
-    let text = asked::text(args.query.as_deref(), args.file.as_deref())?;
+    let others = std::iter::once(args.path.as_str());
+    let text = input::query(args.query.as_deref(), args.file.as_deref(), others, &interrupt)?;
     let options = QuestionOptions {
         base: args.open.base.clone(),
         prefixes: args.open.namespaces.clone(),
@@ -78,7 +86,7 @@ pub fn answer(args: &SparqlArgs, formats: &Registry, console: &Console, session:
     let mut screen = aside.screen();
     #[cfg(feature = "cluster")]
     {
-        use crate::commands::elsewhere::{cluster, patience};
+        use crate::commands::elsewhere::cluster;
         use isomorph_cluster::{Place, SparqlQuestion};
         // Namespaces apply to the query.
         let open = crate::args::OpenArgs { namespaces: Vec::new(), ..args.open.clone() };
@@ -86,15 +94,12 @@ pub fn answer(args: &SparqlArgs, formats: &Registry, console: &Console, session:
             let interrupt = session.interrupt(Interrupt::listen)?;
             let graph = session.graph(&args.path, &open, formats, &resources, console)?;
             let asked = SparqlQuestion::new(&text, &options, args.timeout);
-            let patience = patience(interrupt.clone(), args.timeout);
-            let messages = cluster.sparql(asked, Place::of_graph(&graph)?, patience)?;
+            let messages = cluster.sparql(asked, Place::of_graph(&graph)?, interrupt.within(args.timeout))?;
             let write = |answer: sparql::Answer<'_>| printing.write(answer, output.as_ref(), &interrupt, &mut screen);
             let answer = question.received(Box::new(messages), write)?;
             return published(answer, output, &screen, &aside);
         }
     }
-    // A command that only reads is ended by the system's signals.
-    let interrupt = session.interrupt(|| Ok(Interrupt::default()))?;
     let graph = asked::graph(args, &question, formats, console, session)?;
     let go_on = || interrupt.check();
     let write = |answer: sparql::Answer<'_>| printing.write(answer, output.as_ref(), &interrupt, &mut screen);

@@ -1,50 +1,18 @@
 //! Where a query comes from, and the graph that it is about.
 
-use std::io::Read;
 use std::sync::Arc;
 
-use isomorph::convert::{Format, Registry, sound};
-use isomorph::error::Findings;
-use isomorph::formats::graphlake::{self, GraphLake};
+use isomorph::convert::{Format, Registry};
 use isomorph::formats::rdf::{self, Text};
-use isomorph::model::Source;
 use isomorph::{Error, Kind, Result};
 use isomorph_sparql::{Question, TripleIndex, Wanted, load, load_text, load_triples};
 
 use crate::args::{OpenArgs, SparqlArgs};
 use crate::commands::session::Session;
-use crate::commands::without_remedy;
+use crate::commands::{open_lake, without_remedy};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
-use crate::stdio::DASH;
-
-/// The longest query that is read, in bytes; see `isomorph_sparql`.
-const LONGEST: u64 = 16 << 20;
-
-/// The text of a query or an update: an argument, a file, or standard input.
-///
-/// # Errors
-/// If it cannot be read, or is not UTF-8.
-pub fn text(argument: Option<&str>, file: Option<&str>) -> Result<String> {
-    let read = |mut input: &mut dyn Read, name: &str| {
-        let mut bytes = Vec::new();
-        (&mut input)
-            .take(LONGEST + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| Error::from(error).at(name.to_owned()))?;
-        String::from_utf8(bytes).map_err(|_| Error::malformed("the query is not UTF-8").at(name.to_owned()))
-    };
-    match (argument, file) {
-        (Some(DASH), _) | (None, Some(DASH)) => read(&mut std::io::stdin().lock(), "standard input"),
-        (Some(text), _) => Ok(text.to_owned()),
-        (None, Some(path)) => {
-            let mut file = std::fs::File::open(path).map_err(|error| Error::from(error).at(path.to_owned()))?;
-            read(&mut file, path)
-        }
-        (None, None) => Err(Error::usage("no query was given")),
-    }
-}
 
 /// What the queries of a session have loaded.
 #[derive(Default)]
@@ -116,16 +84,7 @@ fn loaded(
             load_triples(stored, &wanted.into(), resources, &bars)
         }
         Some(format) if format == Format::GRAPHLAKE => {
-            let options = graphlake::OpenOptions {
-                // A look-up does not need what a description needs.
-                survey_up_to: 0,
-                namespaces: args.open.namespaces.iter().cloned().collect(),
-                budget: resources.budget.clone(),
-                threads: resources.threads,
-                ..options.get::<graphlake::OpenOptions>().into_owned()
-            };
-            let lake = GraphLake::open(&location, &options)?;
-            warn(&lake.about().findings, args.open.lenient, console)?;
+            let lake = open_lake(&location, &options, &args.open, resources, console)?;
             load_triples(&lake, &wanted.into(), resources, &bars)
         }
         _ => {
@@ -133,13 +92,4 @@ fn loaded(
             load(graph.opened(), args.open.base.as_deref(), wanted, resources, &bars).map_err(without_remedy)
         }
     }
-}
-
-/// Findings of opening reach the user, and errors among them stop the command, unless they are accepted.
-fn warn(findings: &Findings, lenient: bool, console: &Console) -> Result<()> {
-    if !lenient {
-        sound(findings)?;
-    }
-    console.warn(findings);
-    Ok(())
 }

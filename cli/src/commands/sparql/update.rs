@@ -1,13 +1,15 @@
 //! `lake update`: a SPARQL update of a store, as one transaction.
 
 use isomorph::Result;
+use isomorph::formats::graphlake::Committed;
 use isomorph_sparql::{QuestionOptions, Update, update_lake};
 use serde::Serialize;
 
-use super::asked;
 use crate::args::{LakeUpdateArgs, written_place};
-use crate::commands::{Answer, lake};
+use crate::commands::Answer;
+use crate::commands::lake::{self, changed, changed::quoted};
 use crate::console::Console;
+use crate::input;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
 use crate::render::of;
@@ -27,7 +29,8 @@ struct Document<'a> {
 /// # Errors
 /// Any error of reading, evaluating, writing or printing.
 pub fn run(args: &LakeUpdateArgs, console: &Console) -> Result<Answer> {
-    let text = asked::text(args.update.as_deref(), args.file.as_deref())?;
+    let interrupt = Interrupt::default();
+    let text = input::query(args.update.as_deref(), args.file.as_deref(), std::iter::empty(), &interrupt)?;
     let options = QuestionOptions { base: args.base.clone(), prefixes: args.namespaces.clone(), params: Vec::new() };
     let update = Update::parse(&text, &options)?;
     let resources = args.change.resources.resources()?;
@@ -36,20 +39,13 @@ pub fn run(args: &LakeUpdateArgs, console: &Console) -> Result<Answer> {
     opening.namespaces = args.namespaces.iter().cloned().collect();
     opening.threads = resources.threads;
     let location = written_place(&args.path)?;
-    let bars = Bars::new(Interrupt::default());
+    let bars = Bars::new(interrupt);
     let done = update_lake(&store, &location, &opening, &update, args.timeout, &resources, &bars)?;
-    let mut screen = console.screen();
-    match &done.commit {
-        None => {
-            screen.line("nothing", "no changes to make");
-        }
-        Some(commit) => {
-            let (deleted, inserted) = (of(done.deletes, "triple"), of(done.inserts, "triple"));
-            let what = format!("deleted {deleted}; inserted {inserted}");
-            lake::changed::show("updated", what, commit, &args.path, &mut screen);
-        }
-    }
-    console.show(&screen)?;
+    let what = |commit: &Committed| {
+        let (deleted, inserted) = (of(done.deletes, "triple"), of(done.inserts, "triple"));
+        format!("deleted {deleted}; inserted {inserted}{}", quoted(commit))
+    };
+    changed::show("updated", done.commit.as_ref(), what, &args.path, console)?;
     console.document(&Document {
         path: &args.path,
         version: done.commit.as_ref().map(|commit| commit.version),

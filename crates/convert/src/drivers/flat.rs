@@ -1,77 +1,92 @@
-//! Tables as a graph: a file for each type in one encoding, with a mapping file or a convention that says which graph they are.
+//! Tables as a graph, with a mapping file or a convention that says which graph they are: a file for each type in one encoding, Neo4j's CSV, the
+//! sheets of a workbook, JSON lines of KGX.
 
 use std::sync::Arc;
 
 use isomorph_error::{Finding, Result};
-use isomorph_flat::{Form, OpenOptions as Opening, WriteOptions as Writing};
+use isomorph_flat::{Form, OpenOptions as Opening, WriteOptions as Writing, neo4j};
 use isomorph_model::capability::Capability;
-use isomorph_model::{Graph, Property, Sink, Source, Written};
-use isomorph_storage::{Location, Scheme, Staging};
+use isomorph_model::{Graph, Sink, Source, Written};
+use isomorph_storage::{Location, Resources, Scheme, Scratch, Staging};
 use isomorph_tables::Encoding;
 
-use crate::driver::{Driver, Flags, Traits};
-use crate::mapping::Allowed;
+use super::neo4j_changes::{self, Carrier};
+use crate::driver::{Driver, Flags, TextCheck, Traits};
+use crate::mapping::{Allowed, Fusing, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
+use crate::registry::Registry;
 
-/// Tables of one encoding: each is a format, because what columns hold depends on it.
-pub(super) struct Flat(pub Encoding);
+/// Tables of one form: each is a format, because what columns hold depends on it.
+pub(super) struct Flat(pub Form);
+
+/// The ending of the workbooks that are written.
+const WORKBOOK: &str = ".xlsx";
+
+/// Where sheets wait.
+#[derive(Debug, Clone, Default)]
+struct Temporary(Option<Scratch>);
 
 /// The tables that were opened.
 fn own(native: &dyn Source) -> Option<&isomorph_flat::Tables> {
     native.as_any().and_then(|own| own.downcast_ref::<isomorph_flat::Tables>())
 }
 
-/// The options of tables, with the resources of the job.
-pub(super) fn opening(options: &OpenOptions) -> Opening {
-    let mut own = options.get::<Opening>().into_owned();
-    if let Some(resources) = &options.resources {
-        own.budget = resources.budget.clone();
-        own.scratch = Some(resources.scratch.clone());
-        own.threads = resources.threads;
-    }
-    own
-}
-
 impl Driver for Flat {
     fn id(&self) -> &'static str {
         match self.0 {
-            Encoding::Csv => "csv",
-            Encoding::Arrow => "arrow",
-            Encoding::JsonLines => "jsonl",
-            Encoding::Parquet | Encoding::Orc => "parquet",
+            Form::Tables(Encoding::Csv) => "csv",
+            Form::Tables(Encoding::Arrow) => "arrow",
+            Form::Tables(Encoding::JsonLines) => "jsonl",
+            Form::Tables(Encoding::Parquet | Encoding::Orc) => "parquet",
+            Form::Neo4j => "neo4j",
+            Form::Workbook => "xlsx",
+            Form::Kgx => "kgxl",
         }
     }
 
     fn name(&self) -> &'static str {
         match self.0 {
-            Encoding::Csv => "CSV tables",
-            Encoding::Arrow => "Arrow tables",
-            Encoding::JsonLines => "JSON lines tables",
-            Encoding::Parquet | Encoding::Orc => "Parquet tables",
+            Form::Tables(Encoding::Csv) => "CSV tables",
+            Form::Tables(Encoding::Arrow) => "Arrow tables",
+            Form::Tables(Encoding::JsonLines) => "JSON lines tables",
+            Form::Tables(Encoding::Parquet | Encoding::Orc) => "Parquet tables",
+            Form::Neo4j => "Neo4j CSV",
+            Form::Workbook => "workbook",
+            Form::Kgx => "KGX JSON lines",
         }
     }
 
     fn capability(&self) -> &'static Capability {
         match self.0 {
-            Encoding::Csv => &isomorph_flat::CSV,
-            Encoding::JsonLines => &isomorph_flat::JSON,
-            Encoding::Arrow | Encoding::Parquet | Encoding::Orc => &isomorph_flat::TYPED,
+            Form::Tables(Encoding::Csv) | Form::Workbook => &isomorph_flat::CSV,
+            Form::Tables(Encoding::JsonLines) => &isomorph_flat::JSON,
+            Form::Tables(Encoding::Arrow | Encoding::Parquet | Encoding::Orc) => &isomorph_flat::TYPED,
+            Form::Neo4j => &isomorph_flat::NEO4J,
+            Form::Kgx => &isomorph_flat::KGX,
         }
     }
 
     fn traits(&self) -> Traits {
-        Traits {
+        let all = Traits {
             rules: isomorph_flat::rules::RULES,
             usual_names: match self.0 {
-                Encoding::Csv => &["NAME.pgq", "DIRECTORY/", "DIRECTORY/nodes.csv"],
-                _ => &["NAME.pgq", "DIRECTORY/"],
+                Form::Tables(Encoding::Csv) => &["NAME.pgq", "DIRECTORY/", "DIRECTORY/nodes.csv"],
+                Form::Tables(_) => &["NAME.pgq", "DIRECTORY/"],
+                Form::Neo4j => &["DIRECTORY/"],
+                Form::Workbook => &["NAME.xlsx", "NAME.xlsm", "NAME.ods"],
+                Form::Kgx => &["DIRECTORY/nodes.jsonl, DIRECTORY/edges.jsonl"],
             },
             flags: Flags { opening: &["--allow-outside"], ..Flags::default() },
-            is_named_by_file: true,
             sorts_edges: false,
             knows_nodes_by_key: true,
             ..Traits::of(self.shape())
+        };
+        match self.0 {
+            Form::Tables(_) | Form::Neo4j => Traits { is_named_by_file: true, ..all },
+            // A sheet has limits that other tables do not have.
+            Form::Workbook => Traits { is_single_file: true, is_partial: true, ..all },
+            Form::Kgx => Traits { fusing: Fusing::Kgx, needs_schema: true, ..all },
         }
     }
 
@@ -80,24 +95,55 @@ impl Driver for Flat {
             return Ok(false);
         }
         // Tables in ORC are read, not written: the mapping file that names them is no format of its own.
-        // Headers of Neo4j, JSON lines of KGX and workbooks are formats of their own.
-        Ok(match isomorph_flat::detect(location)? {
-            Some(Form::Tables(found)) => found == self.0 || (found, self.0) == (Encoding::Orc, Encoding::Parquet),
-            Some(Form::Neo4j | Form::Workbook | Form::Kgx) | None => false,
-        })
+        let found = match isomorph_flat::detect(location)? {
+            Some(Form::Tables(Encoding::Orc)) => Some(Form::Tables(Encoding::Parquet)),
+            found => found,
+        };
+        Ok(found == Some(self.0))
     }
 
     fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
         let names: Vec<&str> = names.iter().copied().filter(|name| *name != crate::sidecar::FOLDER).collect();
-        isomorph_flat::owns(directory, &names)
+        match self.0 {
+            Form::Tables(_) | Form::Neo4j => isomorph_flat::owns(directory, &names),
+            Form::Kgx => isomorph_flat::owns_kgx(directory, &names),
+            Form::Workbook => self.detect(directory),
+        }
+    }
+
+    fn matches_name(&self, name: &str) -> bool {
+        self.0 == Form::Workbook && name.ends_with(WORKBOOK)
+    }
+
+    fn missing_extension(
+        &self,
+        _options: &WriteOptions,
+        name: &str,
+        _formats: &Registry,
+    ) -> Option<(&'static str, &'static str)> {
+        let is_missing = self.0 == Form::Workbook && !self.matches_name(&name.to_ascii_lowercase());
+        is_missing.then_some(("a workbook", "xlsx"))
     }
 
     fn suggested_name(&self, stem: &str, _options: &WriteOptions) -> String {
-        stem.to_owned()
+        let ending = if self.0 == Form::Workbook { WORKBOOK } else { "" };
+        format!("{stem}{ending}")
     }
 
     fn open(&self, location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        Ok(Arc::new(isomorph_flat::Tables::open(location, opening(options))?))
+        let mut own = options.get::<Opening>().into_owned();
+        if let Some(resources) = &options.resources {
+            own.budget = resources.budget.clone();
+            own.scratch = Some(resources.scratch.clone());
+            own.threads = resources.threads;
+        }
+        // A workbook that is verified has another name.
+        own.is_workbook |= self.0 == Form::Workbook;
+        Ok(Arc::new(isomorph_flat::Tables::open(location, own)?))
+    }
+
+    fn shown<'o>(&self, options: &'o mut OpenOptions) -> Option<&'o mut Option<Graph>> {
+        (self.0 == Form::Kgx).then(|| &mut options.get_mut::<Opening>().shown)
     }
 
     fn copy_options(&self, opened: &Opened, options: &mut OpenOptions) {
@@ -105,58 +151,118 @@ impl Driver for Flat {
         (own.allow_outside, own.lenient) = (of.allow_outside, of.lenient);
     }
 
+    fn opens_the_same(&self, before: &OpenOptions, now: &OpenOptions, _kept: Option<&Graph>) -> bool {
+        before.get::<Opening>().shown == now.get::<Opening>().shown
+    }
+
     fn recognised(&self, native: &dyn Source) -> Vec<(String, String)> {
         own(native).map(|tables| tables.recognised().to_vec()).unwrap_or_default()
+    }
+
+    fn finds_wrong_rows(&self, options: &mut OpenOptions) -> bool {
+        options.get_mut::<Opening>().lenient = true;
+        true
     }
 
     fn set_aside<'a>(&self, native: &'a dyn Source) -> &'a [Finding] {
         own(native).map(isomorph_flat::Tables::rejected).unwrap_or_default()
     }
 
+    fn name_rules(&self) -> NameRules {
+        let legal = if self.0 == Form::Neo4j { |c| !matches!(c, '{' | '}') } else { |_| true };
+        NameRules { legal, reserved_prefix: "", key: self.traits().key }
+    }
+
     fn allowed(&self) -> Allowed {
-        fn holds<const TEXT: bool, const JSON: bool>(property: &Property, _of_edge: bool) -> bool {
-            let encoding = match (TEXT, JSON) {
-                (true, false) => Encoding::Csv,
-                (true, true) => Encoding::JsonLines,
-                (false, _) => Encoding::Parquet,
-            };
-            isomorph_flat::holds(encoding, property)
-        }
-        let holds = match self.0 {
-            Encoding::Csv => holds::<true, false>,
-            Encoding::JsonLines => holds::<true, true>,
-            Encoding::Arrow | Encoding::Parquet | Encoding::Orc => holds::<false, false>,
-        };
         let is_named = |name: &str| !name.is_empty();
-        Allowed {
-            holds,
+        let all = Allowed {
+            holds: match self.0.encoding() {
+                Encoding::Csv => |property, _| isomorph_flat::holds(Encoding::Csv, property),
+                Encoding::JsonLines => |property, _| isomorph_flat::holds(Encoding::JsonLines, property),
+                Encoding::Arrow | Encoding::Parquet | Encoding::Orc => {
+                    |property, _| isomorph_flat::holds(Encoding::Parquet, property)
+                }
+            },
             is_type: is_named,
             is_relation: is_named,
             is_property: is_named,
             is_label: is_named,
             documents: |_| false,
             ..Allowed::anything()
+        };
+        match self.0 {
+            Form::Tables(_) | Form::Workbook => all,
+            Form::Neo4j => Allowed {
+                holds: |property, _| neo4j::holds(property),
+                is_type: neo4j::is_label,
+                is_property: neo4j::is_property,
+                is_label: neo4j::is_label,
+                ..all
+            },
+            Form::Kgx => Allowed {
+                is_property: |name| !matches!(name, "" | "id" | "category"),
+                is_edge_property: Some(|name| !matches!(name, "" | "subject" | "object")),
+                ..all
+            },
         }
     }
 
+    fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
+        if self.0 == Form::Workbook {
+            isomorph_flat::check_workbook(graph)?;
+        }
+        Ok(Vec::new())
+    }
+
+    fn altered(&self, opened: &Opened, graph: &Graph) -> Vec<(String, String)> {
+        match self.0 {
+            Form::Neo4j => neo4j_changes::altered(opened, graph, Carrier::Tables),
+            _ => Vec::new(),
+        }
+    }
+
+    fn text_check(&self, _options: &WriteOptions) -> Option<TextCheck> {
+        (self.0 == Form::Workbook).then(|| Box::new(isomorph_tables::check_sheet_text) as TextCheck)
+    }
+
     fn layout(&self, _options: &WriteOptions) -> String {
-        format!("a directory with a file for each type, and {}", isomorph_flat::MAPPING)
+        match self.0 {
+            Form::Tables(_) | Form::Neo4j => {
+                format!("a directory with a file for each type, and {}", isomorph_flat::MAPPING)
+            }
+            Form::Workbook => format!("a workbook with a sheet for each type, and {}", isomorph_flat::MAPPING),
+            Form::Kgx => "a directory with nodes.jsonl and edges.jsonl".to_owned(),
+        }
+    }
+
+    fn loaded_by(&self, graph: &Graph, _destination: &str) -> Option<String> {
+        (self.0 == Form::Neo4j).then(|| neo4j::command(graph))
     }
 
     fn is_directory(&self, _options: &WriteOptions) -> bool {
-        true
+        self.0 != Form::Workbook
     }
 
     fn encoding(&self, _options: &WriteOptions) -> Option<String> {
-        Some(self.id().to_owned())
+        matches!(self.0, Form::Tables(_)).then(|| self.id().to_owned())
     }
 
-    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, _options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
-        let options = Writing { form: Form::Tables(self.0), scratch: None };
+    fn fit(&self, options: &mut WriteOptions, _graph: &Graph, _name: &str, resources: &Resources) {
+        if self.0 == Form::Workbook {
+            *options.get_mut::<Temporary>() = Temporary(Some(resources.scratch.clone()));
+        }
+    }
+
+    fn create<'a>(&self, staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        let options = Writing { form: self.0, scratch: options.get::<Temporary>().0.clone() };
         Ok(Box::new(isomorph_flat::TablesWriter::create(staging, graph, options)?))
     }
 
     fn manifests<'a>(&self, written: &'a Written) -> Vec<&'a str> {
-        super::file_called(written, isomorph_flat::MAPPING)
+        match self.0 {
+            Form::Tables(_) | Form::Neo4j => super::file_called(written, isomorph_flat::MAPPING),
+            Form::Kgx => super::file_called(written, "edges.jsonl"),
+            Form::Workbook => Vec::new(),
+        }
     }
 }

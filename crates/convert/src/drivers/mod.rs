@@ -8,17 +8,15 @@ mod graphar;
 mod graphfile;
 mod graphlake;
 mod graphml;
-mod kgx_lines;
-mod neo4j;
 mod neo4j_changes;
 mod nock;
 mod notation;
 mod psl;
 mod rdf;
 mod records;
-mod workbook;
 
 use isomorph_edgelist::Notation;
+use isomorph_flat::Form;
 use isomorph_model::{Graph, Property, Written};
 use isomorph_tables::Encoding;
 
@@ -115,13 +113,13 @@ impl Format {
     /// RDF: a text in one of six syntaxes.
     pub const RDF: Format = Format::new(&rdf::Rdf);
     /// Tables in Parquet: a file for each type.
-    pub const PARQUET: Format = Format::new(&flat::Flat(Encoding::Parquet));
+    pub const PARQUET: Format = Format::new(&flat::Flat(Form::Tables(Encoding::Parquet)));
     /// Tables in CSV: a file for each type.
-    pub const CSV: Format = Format::new(&flat::Flat(Encoding::Csv));
+    pub const CSV: Format = Format::new(&flat::Flat(Form::Tables(Encoding::Csv)));
     /// Tables in Arrow IPC: a file for each type.
-    pub const ARROW: Format = Format::new(&flat::Flat(Encoding::Arrow));
+    pub const ARROW: Format = Format::new(&flat::Flat(Form::Tables(Encoding::Arrow)));
     /// Tables for Neo4j's admin import: CSV whose headers say what columns are.
-    pub const NEO4J: Format = Format::new(&neo4j::Neo4j);
+    pub const NEO4J: Format = Format::new(&flat::Flat(Form::Neo4j));
     /// Neo4j's JSON lines, as the procedures of APOC write and read them.
     pub const APOC: Format = Format::new(&records::Records(isomorph_neo4j::Form::Apoc));
     /// A script of Cypher that creates a graph.
@@ -129,11 +127,11 @@ impl Format {
     /// PSL: predicates with truth.
     pub const PSL: Format = Format::new(&psl::Psl);
     /// Tables in JSON lines: a file for each type.
-    pub const JSON_LINES: Format = Format::new(&flat::Flat(Encoding::JsonLines));
+    pub const JSON_LINES: Format = Format::new(&flat::Flat(Form::Tables(Encoding::JsonLines)));
     /// JSON lines of KGX: a file of nodes and a file of edges.
-    pub const KGX_LINES: Format = Format::new(&kgx_lines::KgxLines);
+    pub const KGX_LINES: Format = Format::new(&flat::Flat(Form::Kgx));
     /// Workbooks: a sheet for each type.
-    pub const XLSX: Format = Format::new(&workbook::Workbook);
+    pub const XLSX: Format = Format::new(&flat::Flat(Form::Workbook));
 }
 
 /// Returns the properties of all nodes and edges.

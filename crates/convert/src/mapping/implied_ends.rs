@@ -275,15 +275,7 @@ fn added(ids: &[u64], mut start: u64, width: usize, at_once: usize) -> Box<dyn P
         let keys: ArrayRef = Arc::new(UInt64Array::from(ids.to_vec()));
         let (rows, properties, first) = (ids.len(), vec![None; width], start);
         start += rows as u64;
-        Ok(Batch::Nodes(NodeBatch {
-            ty: 0,
-            start: first,
-            numbers: None,
-            rows,
-            keys: Some(keys),
-            labels: None,
-            properties,
-        }))
+        Ok(Batch::Nodes(NodeBatch { keys: Some(keys), properties, ..NodeBatch::of(0, first, rows) }))
     };
     part::of(Some(ids.len() as u64), ids.chunks(at_once.max(1)).map(nodes))
 }

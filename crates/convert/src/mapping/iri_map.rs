@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::faces::{Object, Quad, QuadSink, RDF_REIFIES, RDF_TYPE, push_encoded};
-use isomorph_model::{Graph, Relation, Written, term};
+use isomorph_model::{Graph, Relation, term};
 use serde::{Deserialize, Serialize};
 
+use super::quad_pass::QuadPass;
 use super::{Bundling, Slot};
 
 /// The namespace of RDF's own vocabulary, whose terms have a meaning of their own.
@@ -341,26 +342,21 @@ impl Vocabulary {
 }
 
 /// Writes IRIs of a vocabulary.
-pub struct InVocabulary<'a> {
-    inner: Box<dyn QuadSink + 'a>,
+pub struct InVocabulary {
     vocabulary: Vocabulary,
     /// The relation of the last reifier, whose properties follow it.
     relation: String,
 }
 
-impl<'a> InVocabulary<'a> {
-    /// Puts `vocabulary` in front of `inner`.
-    pub fn new(inner: Box<dyn QuadSink + 'a>, vocabulary: Vocabulary) -> Self {
-        InVocabulary { inner, vocabulary, relation: String::new() }
+impl InVocabulary {
+    /// Writes terms of `vocabulary`.
+    pub fn new(vocabulary: Vocabulary) -> Self {
+        InVocabulary { vocabulary, relation: String::new() }
     }
 }
 
-impl QuadSink for InVocabulary<'_> {
-    fn graph(&mut self, name: &str) -> Result<()> {
-        self.inner.graph(name)
-    }
-
-    fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
+impl QuadPass for InVocabulary {
+    fn quad(&mut self, quad: &Quad<'_>, inner: &mut dyn QuadSink) -> Result<()> {
         if let Object::Term(object) = quad.object
             && quad.predicate == RDF_REIFIES
             && let Some([_, relation, _]) = term::resources(object)
@@ -371,7 +367,7 @@ impl QuadSink for InVocabulary<'_> {
             true => self.relation.as_str(),
             false => quad.subject.rsplit_once('/').map_or("", |(of, _)| of),
         };
-        let InVocabulary { inner, vocabulary, .. } = self;
+        let vocabulary = &self.vocabulary;
         if vocabulary.back.node(quad.subject).is_some() {
             let what = format!("{} begins like the IRIs of another type", quad.subject);
             return Err(Error::new(Kind::WouldLose, what).at(Place::field("subject")));
@@ -381,10 +377,6 @@ impl QuadSink for InVocabulary<'_> {
             return Err(Error::new(Kind::WouldLose, what).at(Place::field("subject")));
         }
         vocabulary.there.quad(*quad, of, &mut |quad| inner.quad(&quad))
-    }
-
-    fn finish(self: Box<Self>, advance: &dyn Fn(u64) -> Result<()>) -> Result<Written> {
-        self.inner.finish(advance)
     }
 }
 

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_model::part::shown;
 use isomorph_model::statistics::Statistics;
 use isomorph_model::{
-    About, Batch, Columns, Cost, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelColumn, LabelVocabulary,
-    Narrowing, NodeBatch, NodeId, Part, Property, Request, Run, Side, Source, Tables,
+    About, Columns, Cost, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelColumn, LabelVocabulary, Narrowing,
+    NodeBatch, NodeId, Part, Property, Request, Run, Side, Source, Tables,
 };
 
 use super::coerce::{Fitting, Way};
-use super::view::{Asked, alike, columns_alone, edges_as, positions, properties_of, with_filters};
+use super::narrowed::{Asked, TypeByType, alike, columns_alone};
+use super::view::{edges_as, near, positions, properties_of, rows_as};
 use super::{CARRY_FITS, declared, forward};
 
 /// Shows the tables of a source with other declarations.
@@ -215,21 +215,45 @@ impl Redeclared {
     }
 
     fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
-        let converted = |inner| {
-            shown(inner, |batch, take| match batch {
-                Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(nodes)?)),
-                Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
-                other => take(other),
-            })
-        };
-        parts.into_iter().map(converted).collect()
+        rows_as(parts, |nodes| self.nodes(nodes), |edges| self.edges(edges))
     }
 
     fn inner_edge(&self, ty: usize) -> usize {
         self.edges.get(ty).map_or(ty, |table| table.inner)
     }
 
-    /// The same tables of the inner graph.
+    /// The key of a node in the inner graph; `None` if it is the same.
+    ///
+    /// # Errors
+    /// Returns [`Kind::NotFound`] if no node can have the key.
+    fn inner_id(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Option<String>> {
+        let ty = self.shown.edges.get(edge);
+        let near = ty.map(|ty| near(ty, side));
+        let has_others = |ty: &usize| self.keys.get(*ty).is_some_and(|way| !matches!(way, Way::Same | Way::Restore(_)));
+        let shown = near.filter(has_others).and_then(|near| self.shown.nodes.get(near));
+        let (Some(shown), NodeId::Key(key)) = (shown, node) else { return Ok(None) };
+        // 64-bit integers that are signed on one side only: a key that is invalid on one side can be another node's key
+        // on the other. Large ones are text on one side, with the same digits.
+        let stored = near.and_then(|near| self.inner.graph().nodes.get(near)).map(|ty| &ty.key.data_type);
+        let inner = match shown.key.data_type {
+            DataType::Utf8 => {
+                key.parse::<u64>().ok().filter(|number| number.to_string() == key).map(|_| key.to_owned())
+            }
+            DataType::UInt64 if stored == Some(&DataType::Utf8) => {
+                key.parse::<u64>().ok().map(|number| number.to_string())
+            }
+            DataType::UInt64 => key.parse::<u64>().ok().map(|key| key.cast_signed().to_string()),
+            _ => key.parse::<i64>().ok().map(|key| key.cast_unsigned().to_string()),
+        };
+        inner.map(Some).ok_or_else(|| Error::new(Kind::NotFound, format!("there is no node {key}")))
+    }
+}
+
+impl TypeByType for Redeclared {
+    fn sides(&self) -> (&Graph, &dyn Source) {
+        (&self.shown, self.inner.as_ref())
+    }
+
     fn stored_tables(&self, tables: Tables) -> Tables {
         let node = |ty: usize| self.nodes.get(ty).map_or(ty, |table| table.inner);
         match tables {
@@ -241,23 +265,6 @@ impl Redeclared {
         }
     }
 
-    /// `columns` of the inner graph with the conditions that it can answer.
-    fn filtered(&self, tables: Tables, columns: Narrowing, wanted: &Narrowing) -> Narrowing {
-        // Where positions of rows mean something, those that are left out must be counted.
-        let is_counted = match tables {
-            Tables::Nodes(ty) | Tables::NodeKeys(ty) => {
-                let stored = self.nodes.get(ty).and_then(|table| self.inner.graph().nodes.get(table.inner));
-                let both = self.shown.nodes.get(ty).zip(stored);
-                both.is_some_and(|(own, stored)| stored.ordered || !own.ordered && own.key.kind != KeyKind::Row)
-            }
-            _ => true,
-        };
-        with_filters(columns, wanted, properties_of(&self.shown, tables), |asked| {
-            self.stored_name(tables, asked).filter(|_| is_counted)
-        })
-    }
-
-    /// What the inner graph calls a column of one type of nodes or edges, if it has the same values.
     fn stored_name(&self, tables: Tables, asked: Asked<'_>) -> Option<String> {
         let inner = self.inner.graph();
         let has_keys_of = |ty: usize| {
@@ -291,30 +298,24 @@ impl Redeclared {
         }
     }
 
-    /// The key of a node in the inner graph; `None` if it is the same.
-    ///
-    /// # Errors
-    /// Returns [`Kind::NotFound`] if no node can have the key.
-    fn inner_id(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Option<String>> {
-        let ty = self.shown.edges.get(edge);
-        let near = ty.map(|ty| if side == Side::Out { ty.source } else { ty.target });
-        let has_others = |ty: &usize| self.keys.get(*ty).is_some_and(|way| !matches!(way, Way::Same | Way::Restore(_)));
-        let shown = near.filter(has_others).and_then(|near| self.shown.nodes.get(near));
-        let (Some(shown), NodeId::Key(key)) = (shown, node) else { return Ok(None) };
-        // 64-bit integers that are signed on one side only: a key that is invalid on one side can be another node's key
-        // on the other. Large ones are text on one side, with the same digits.
-        let stored = near.and_then(|near| self.inner.graph().nodes.get(near)).map(|ty| &ty.key.data_type);
-        let inner = match shown.key.data_type {
-            DataType::Utf8 => {
-                key.parse::<u64>().ok().filter(|number| number.to_string() == key).map(|_| key.to_owned())
-            }
-            DataType::UInt64 if stored == Some(&DataType::Utf8) => {
-                key.parse::<u64>().ok().map(|number| number.to_string())
-            }
-            DataType::UInt64 => key.parse::<u64>().ok().map(|key| key.cast_signed().to_string()),
-            _ => key.parse::<i64>().ok().map(|key| key.cast_unsigned().to_string()),
+    fn stored_columns(&self, tables: Tables, wanted: &Narrowing) -> Option<Narrowing> {
+        let table = match tables {
+            Tables::Nodes(ty) => self.nodes.get(ty),
+            Tables::Edges(ty) => self.edges.get(ty),
+            _ => None,
         };
-        inner.map(Some).ok_or_else(|| Error::new(Kind::NotFound, format!("there is no node {key}")))
+        Some(table.map_or_else(Narrowing::least, |table| table.wanted(wanted)))
+    }
+
+    fn may_omit_rows(&self, tables: Tables) -> bool {
+        match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => {
+                let stored = self.nodes.get(ty).and_then(|table| self.inner.graph().nodes.get(table.inner));
+                let both = self.shown.nodes.get(ty).zip(stored);
+                both.is_some_and(|(own, stored)| stored.ordered || !own.ordered && own.key.kind != KeyKind::Row)
+            }
+            _ => true,
+        }
     }
 }
 
@@ -326,18 +327,7 @@ impl Source for Redeclared {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let inner = request.for_tables(self.stored_tables(request.tables));
-        let table = match request.tables {
-            Tables::Nodes(ty) => self.nodes.get(ty),
-            Tables::Edges(ty) => self.edges.get(ty),
-            _ => None,
-        };
-        let inner = match (table, request.narrowing()) {
-            (Some(table), Some(wanted)) => inner.narrowed(self.filtered(request.tables, table.wanted(wanted), wanted)),
-            (None, Some(wanted)) => inner.narrowed(self.filtered(request.tables, Narrowing::least(), wanted)),
-            (_, None) => inner,
-        };
-        Ok(self.parts(self.inner.scan(&inner)?))
+        Ok(self.parts(self.inner.scan(&self.stored_request(request))?))
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
@@ -354,11 +344,7 @@ impl Source for Redeclared {
     }
 
     fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
-        let asked = Asked::of(column, properties_of(&self.shown, tables));
-        match asked.and_then(|asked| self.stored_name(tables, asked)) {
-            Some(name) => self.inner.look_up_cost(self.stored_tables(tables), &name),
-            None => Cost::pass(None),
-        }
+        self.stored_cost(tables, column)
     }
 
     /// What is known of the same columns; of those in another type nothing is.

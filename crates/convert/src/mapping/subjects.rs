@@ -1,6 +1,6 @@
 //! Collects the data of subjects by sorting, on all threads.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
@@ -16,6 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::arrow_limits::halves;
 use crate::mapping::arrays::{finished, malformed};
 use crate::parallel::Pass;
+use crate::read_once::ReadOnce;
 
 /// Rows that are passed to the sort at once.
 const TOGETHER: usize = 1 << 15;
@@ -40,15 +41,11 @@ pub(super) enum Said<'s> {
 
 /// Subjects of a source, which are sorted on first use.
 #[derive(Default)]
-pub(super) struct Sorted {
-    subjects: OnceLock<Subjects>,
-    /// Held while sorting, so that it happens only once.
-    sorting: Mutex<()>,
-}
+pub(super) struct Sorted(ReadOnce<Subjects>);
 
 impl From<Subjects> for Sorted {
     fn from(subjects: Subjects) -> Self {
-        Sorted { subjects: OnceLock::from(subjects), sorting: Mutex::default() }
+        Sorted(subjects.into())
     }
 }
 
@@ -58,7 +55,6 @@ impl Sorted {
     ///
     /// # Errors
     /// As [`Subjects::collect`].
-    /// As [`Subjects::collect`].
     pub fn get(
         &self,
         source: &dyn Source,
@@ -66,16 +62,13 @@ impl Sorted {
         progress: &dyn Progress,
         see: impl Fn(&mut Rows<'_>, Batch) -> Result<()> + Sync,
     ) -> Result<&Subjects> {
-        let _alone = self.sorting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(subjects) = self.subjects.get() {
-            return Ok(subjects);
-        }
-        let resources = Resources { threads, budget: budget.clone(), scratch: Scratch::new(None)? };
-        let mut parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
-        parts.extend(source.scan(&Request::of(Tables::Rest))?);
-        let see = |(): &mut (), rows: &mut Rows<'_>, batch| see(rows, batch);
-        let (subjects, _) = Subjects::collect(parts, &resources, progress, || (), see)?;
-        Ok(self.subjects.get_or_init(|| subjects))
+        self.0.get(|| {
+            let resources = Resources { threads, budget: budget.clone(), scratch: Scratch::new(None)? };
+            let mut parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
+            parts.extend(source.scan(&Request::of(Tables::Rest))?);
+            let see = |(): &mut (), rows: &mut Rows<'_>, batch| see(rows, batch);
+            Subjects::collect(parts, &resources, progress, || (), see).map(|(subjects, _)| subjects)
+        })
     }
 }
 

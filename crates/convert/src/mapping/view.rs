@@ -1,15 +1,13 @@
 //! Code that the views of a source share: converting the batches of parts, and look-ups in one table for several types.
 
-use std::collections::BTreeSet;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::part::shown;
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EdgeType, Ends, Graph, Narrowing, NodeId, NodeType, Part, Property, Relations,
-    Side, Source, Tables, Take, ValueKind, part,
+    About, Batch, Columns, EdgeBatch, EdgeType, Ends, Graph, NodeBatch, NodeId, NodeType, Part, Property, Relations,
+    Run, Side, Source, Tables, Take, part,
 };
 
 use super::arrays::pick;
@@ -35,6 +33,35 @@ pub(crate) fn edges_as<'a>(
         Batch::Edges(edges) => take(Batch::Edges(show(edges)?)),
         other => take(other),
     })
+}
+
+/// Converts the batches of nodes and of edges in `parts`, each to one, several or no batches.
+pub(super) fn rows_shown<'a>(
+    parts: Run<'a>,
+    nodes: impl Fn(NodeBatch, Take<'_>) -> Result<()> + Copy + Send + 'a,
+    edges: impl Fn(EdgeBatch, Take<'_>) -> Result<()> + Copy + Send + 'a,
+) -> Run<'a> {
+    let one = |inner| {
+        shown(inner, move |batch, take| match batch {
+            Batch::Nodes(batch) => nodes(batch, take),
+            Batch::Edges(batch) => edges(batch, take),
+            other => take(other),
+        })
+    };
+    parts.into_iter().map(one).collect()
+}
+
+/// Converts each batch of nodes and of edges in `parts` to another one.
+pub(super) fn rows_as<'a>(
+    parts: Run<'a>,
+    nodes: impl Fn(NodeBatch) -> Result<NodeBatch> + Copy + Send + 'a,
+    edges: impl Fn(EdgeBatch) -> Result<EdgeBatch> + Copy + Send + 'a,
+) -> Run<'a> {
+    rows_shown(
+        parts,
+        move |batch, take| take(Batch::Nodes(nodes(batch)?)),
+        move |batch, take| take(Batch::Edges(edges(batch)?)),
+    )
 }
 
 /// The edges of several types from (or to) a node, type by type.
@@ -94,53 +121,6 @@ pub(crate) fn properties_of(graph: &Graph, tables: Tables) -> &[Property] {
         Tables::All | Tables::AllNodes | Tables::AllEdges | Tables::Rest => None,
     };
     properties.map_or(&[], Vec::as_slice)
-}
-
-/// A request for these columns of all rows.
-pub(super) fn columns_alone(keys: bool, labels: bool, properties: impl Iterator<Item = usize>) -> Narrowing {
-    let properties: BTreeSet<usize> = properties.collect();
-    Narrowing { keys, labels, properties: properties.into_iter().collect(), ..Narrowing::least() }
-}
-
-/// What the graph behind a view calls a property that it has with the same values; nothing if it has other values, or a name that means something else in
-/// conditions.
-pub(super) fn alike(shown: &Property, stored: &Property) -> Option<String> {
-    let is_same = shown.kind == ValueKind::Plain
-        && stored.kind == ValueKind::Plain
-        && shown.data_type == stored.data_type
-        && shown.cardinality == stored.cardinality
-        && !Narrowing::NAMES.contains(&stored.name.as_str());
-    is_same.then(|| stored.name.clone())
-}
-
-/// `columns` of the graph behind a view, with those conditions of `wanted` that it can answer: those on columns that `stored` knows there. `shown` are the
-/// properties of the type that is seen.
-pub(super) fn with_filters(
-    columns: Narrowing,
-    wanted: &Narrowing,
-    shown: &[Property],
-    stored: impl Fn(Asked<'_>) -> Option<String>,
-) -> Narrowing {
-    columns.with_filters_of(wanted, &mut |name| stored(Asked::of(name, shown)?))
-}
-
-/// A column of a condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked<'a> {
-    /// One of [`Narrowing::NAMES`].
-    Name(&'a str),
-    /// A property, by its position in the type.
-    Property(usize),
-}
-
-impl<'a> Asked<'a> {
-    /// A column of a type with these properties, by its name in conditions.
-    pub(super) fn of(name: &'a str, properties: &[Property]) -> Option<Self> {
-        match Narrowing::NAMES.contains(&name) {
-            true => Some(Asked::Name(name)),
-            false => properties.iter().position(|property| property.name == name).map(Asked::Property),
-        }
-    }
 }
 
 /// Some rows of a batch.
@@ -212,15 +192,12 @@ impl Rows {
         });
         let layers = edges.layers.as_ref().map(|(source, target)| Ok::<_, Error>((self.of(source)?, self.of(target)?)));
         Ok(EdgeBatch {
-            ty: edges.ty,
-            rows: self.rows,
             relations: relations.transpose()?,
-            source: self.of_ends(&edges.source)?,
-            target: self.of_ends(&edges.target)?,
             layers: layers.transpose()?,
             directed: self.of_flags(edges.directed.as_ref())?,
             keys: edges.keys.as_ref().map(|keys| self.of(keys)).transpose()?,
             properties: self.of_columns(&edges.properties)?,
+            ..EdgeBatch::between(edges.ty, self.of_ends(&edges.source)?, self.of_ends(&edges.target)?)
         })
     }
 

@@ -147,15 +147,8 @@ mod tests {
             let (source, target) = (key(&from), key(&to));
             let names = StringArray::from_iter_values(some.iter().map(|edge| edge.2));
             let batch = EdgeBatch {
-                ty: 0,
-                rows: some.len(),
-                relations: None,
-                source: Ends::Rows(from),
-                target: Ends::Rows(to),
-                layers: None,
-                directed: None,
-                keys: None,
                 properties: vec![Some(Arc::new(names))],
+                ..EdgeBatch::between(0, Ends::Rows(from), Ends::Rows(to))
             };
             found.extend(ids.of(&batch, &source, &target).unwrap().iter().flatten().map(str::to_owned));
         }

@@ -48,7 +48,6 @@ pub(super) fn merge(pieces: Vec<EdgeBatch>) -> Result<Option<EdgeBatch>> {
     });
     let target = Ends::Keys(gather(targets.collect::<Result<_>>()?)?);
     let relations = relations(&pieces, &order)?;
-    let rows = sources.len();
     let mut properties = Vec::with_capacity(width);
     for at in 0..width {
         let columns: Vec<Option<&ArrayRef>> =
@@ -64,15 +63,9 @@ pub(super) fn merge(pieces: Vec<EdgeBatch>) -> Result<Option<EdgeBatch>> {
     }
     let sorted = order.values().iter().filter_map(|&row| sources.get(row as usize).copied());
     Ok(Some(EdgeBatch {
-        ty,
-        rows,
         relations,
-        source: Ends::Rows(UInt64Array::from_iter_values(sorted)),
-        target,
-        layers: None,
-        directed: None,
-        keys: None,
         properties,
+        ..EdgeBatch::between(ty, Ends::Rows(UInt64Array::from_iter_values(sorted)), target)
     }))
 }
 

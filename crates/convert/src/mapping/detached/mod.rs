@@ -106,8 +106,3 @@ fn edges_file(ty: usize) -> String {
 fn names(properties: &[Property]) -> Vec<&str> {
     properties.iter().map(|property| property.name.as_str()).collect()
 }
-
-/// The position of each property of `some` among `all`.
-fn places(some: &[Property], all: &[Property]) -> Vec<Option<usize>> {
-    some.iter().map(|own| all.iter().position(|other| other.name == own.name)).collect()
-}

@@ -7,7 +7,8 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Columns, Delivery, Direction, EdgeBatch, NodeBatch, Property, Sink, Written};
 
 use super::table::TableFiles;
-use super::{Detachment, Naming, places};
+use super::{Detachment, Naming};
+use crate::mapping::view::positions;
 use crate::sidecar::Bound;
 
 /// Passes on what the files store, and writes the tables.
@@ -37,7 +38,7 @@ impl<'a> Detacher<'a> {
         };
         let keys = match self.record.naming {
             Naming::Keys | Naming::Numbers => batch.keys,
-            Naming::Positions => Some(positions(batch.start, batch.rows)?),
+            Naming::Positions => Some(numbers_from(batch.start, batch.rows)?),
         };
         let labels = batch.labels.filter(|_| whole.labels == written.labels);
         let properties = kept(batch.properties, &whole.properties, &written.properties);
@@ -56,13 +57,13 @@ impl<'a> Detacher<'a> {
 }
 
 /// The numbers of nodes from 1.
-fn positions(start: u64, rows: usize) -> Result<ArrayRef> {
+fn numbers_from(start: u64, rows: usize) -> Result<ArrayRef> {
     let first = i64::try_from(start).map_err(|_| Error::usage("too many nodes"))?;
     Ok(Arc::new(Int64Array::from_iter_values((first + 1..).take(rows))))
 }
 
 fn kept(mut columns: Columns, whole: &[Property], written: &[Property]) -> Columns {
-    places(written, whole).into_iter().map(|at| columns.get_mut(at?)?.take()).collect()
+    positions(written, whole).into_iter().map(|at| columns.get_mut(at?)?.take()).collect()
 }
 
 impl Sink for Detacher<'_> {

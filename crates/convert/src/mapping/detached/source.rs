@@ -1,7 +1,7 @@
 //! Files and the tables of their sidecar as one graph.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -19,9 +19,11 @@ use isomorph_tables::Batches;
 use isomorph_tables::lookup::{RowKeys, RowKeysBuilder};
 
 use super::table::Stored;
-use super::{Detachment, Naming, places};
+use super::{Detachment, Naming};
 use crate::mapping::arrays::{as_type, labels_of, malformed};
-use crate::mapping::{CARRY_FITS, declared, forward, view::edges_as};
+use crate::mapping::view::{edges_as, near, positions};
+use crate::mapping::{CARRY_FITS, declared, forward};
+use crate::read_once::ReadOnce;
 
 /// Nodes of the tables, and edges of the files with the columns of the tables.
 pub struct Attached {
@@ -32,7 +34,7 @@ pub struct Attached {
     edges: Vec<Option<Stored>>,
     budget: Budget,
     /// The keys of nodes by their rows, which are read when the first edge is.
-    keys: Vec<OnceLock<RowKeys>>,
+    keys: Vec<ReadOnce<RowKeys>>,
 }
 
 fn misfit(what: impl Into<String>) -> Error {
@@ -61,7 +63,7 @@ impl Attached {
         let counted = shown.nodes.iter_mut().zip(&inner.graph().nodes).zip(&nodes);
         counted.for_each(|((ty, own), table)| ty.rows = table.as_ref().map_or(own.rows, |table| Some(table.rows())));
         shown.edges.iter_mut().zip(&inner.graph().edges).for_each(|(ty, own)| ty.rows = own.rows);
-        let keys = nodes.iter().map(|_| OnceLock::new()).collect();
+        let keys = nodes.iter().map(|_| ReadOnce::default()).collect();
         Ok(Attached { inner, record: record.clone(), shown, nodes, edges, budget: budget.clone(), keys })
     }
 
@@ -96,10 +98,10 @@ impl Attached {
         let keys = if own.key.kind == KeyKind::Row { None } else { next() };
         if bare {
             let properties = vec![None; own.properties.len()];
-            return Ok(NodeBatch { ty, start, numbers: None, rows, keys, labels: None, properties });
+            return Ok(NodeBatch { keys, properties, ..NodeBatch::of(ty, start, rows) });
         }
         let labels = if self.record.has_labels(ty) { next().as_ref().map(labels_of).transpose()? } else { None };
-        Ok(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties: columns.collect() })
+        Ok(NodeBatch { keys, labels, properties: columns.collect(), ..NodeBatch::of(ty, start, rows) })
     }
 
     /// The edges of a type, or their ends.
@@ -129,8 +131,8 @@ impl Attached {
     fn edge_batch(&self, batch: EdgeBatch, columns: Option<Columns>) -> Result<EdgeBatch> {
         let types = (self.shown.edges.get(batch.ty), self.record.written.edges.get(batch.ty));
         let (Some(whole), Some(written)) = types else { return Err(Error::usage("no such edge type")) };
-        let EdgeBatch { ty, rows, relations, source, target, layers, mut directed, keys, mut properties } = batch;
-        let found = places(&whole.properties, &written.properties).into_iter();
+        let EdgeBatch { ty, rows: _, relations, source, target, layers, mut directed, keys, mut properties } = batch;
+        let found = positions(&whole.properties, &written.properties).into_iter();
         let mut all: Columns = found.map(|at| properties.get_mut(at?)?.take()).collect();
         if let Some(columns) = columns {
             let mut columns = columns.into_iter();
@@ -144,7 +146,7 @@ impl Attached {
             }
         }
         let (source, target) = (self.ends(whole.source, source)?, self.ends(whole.target, target)?);
-        Ok(EdgeBatch { ty, rows, relations, source, target, layers, directed, keys, properties: all })
+        Ok(EdgeBatch { relations, layers, directed, keys, properties: all, ..EdgeBatch::between(ty, source, target) })
     }
 
     /// The ends of edges as the graph names nodes of type `ty`: by key, if they have one, because types may be divided by their keys.
@@ -185,19 +187,14 @@ impl Attached {
 
     /// The keys of nodes of type `ty` by their rows.
     fn keys_of(&self, ty: usize) -> Result<&RowKeys> {
-        let cell = self.keys.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
-        if let Some(keys) = cell.get() {
-            return Ok(keys);
-        }
-        let mut builder = RowKeysBuilder::new(&self.budget, &Scratch::new(None)?, self.budget.available() / 4);
-        for part in self.node_parts(ty, true, 1 << 13)? {
-            for batch in part {
+        self.keys.get(ty).ok_or_else(|| Error::usage("no such node type"))?.get(|| {
+            let mut builder = RowKeysBuilder::new(&self.budget, &Scratch::new(None)?, self.budget.available() / 4);
+            for batch in self.node_parts(ty, true, 1 << 13)?.into_iter().flatten() {
                 let Batch::Nodes(nodes) = batch? else { continue };
                 nodes.keys.iter().try_for_each(|keys| builder.push(keys.as_ref()))?;
             }
-        }
-        let keys = builder.finish()?;
-        Ok(cell.get_or_init(|| keys))
+            builder.finish()
+        })
     }
 
     /// The row of a node of type `ty`.
@@ -324,7 +321,7 @@ impl Source for Attached {
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let ty = self.shown.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
-        let near = if side == Side::Out { ty.source } else { ty.target };
+        let near = near(ty, side);
         let (key, row) = match (node, self.end_form(edge)) {
             (NodeId::Key(key), _) => (key.to_owned(), self.row_of(near, key)?),
             (NodeId::Row(row), EndForm::Rows) => (String::new(), row),

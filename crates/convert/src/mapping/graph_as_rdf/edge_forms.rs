@@ -16,13 +16,14 @@ use std::fmt;
 
 use isomorph_error::Result;
 use isomorph_model::faces::{DIRECTED, Object, POSITION, Quad, QuadSink, RDF_REIFIES, RDF_TYPE};
-use isomorph_model::{Written, term};
+use isomorph_model::term;
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
 use super::Lifting;
 use super::statements::{AsStatements, FromStatements};
 use super::{InVocabulary, Vocabulary};
+use crate::mapping::quad_pass::{QuadPass, passed};
 
 /// How RDF 1.1 states properties of edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -109,27 +110,24 @@ fn is_reifier(subject: &str) -> bool {
 /// # Errors
 /// If the record has a vocabulary whose IRIs begin like others.
 pub fn in_form<'a>(sink: Box<dyn QuadSink + 'a>, record: &Lifting, helpers: bool) -> Result<Box<dyn QuadSink + 'a>> {
-    let form: Box<dyn QuadSink + 'a> = match record.edge_form() {
+    let mut form = match record.edge_form() {
         None => sink,
-        Some(EdgeProperties::Reification) => Box::new(AsStatements(sink)),
-        Some(form) => Box::new(AsForm { inner: sink, form, base: record.base.clone(), name: String::new() }),
+        Some(EdgeProperties::Reification) => passed(AsStatements, sink),
+        Some(form) => passed(AsForm { form, base: record.base.clone(), current: None }, sink),
     };
-    let form: Box<dyn QuadSink + 'a> = if helpers {
-        form
-    } else {
-        Box::new(WithoutHelpers { inner: form, label: format!("{}label", record.base), waiting: None })
-    };
+    if !helpers {
+        form = passed(WithoutHelpers { label: format!("{}label", record.base), waiting: None }, form);
+    }
+    if let Some(vocabulary) = record.vocabulary()? {
+        form = passed(InVocabulary::new(vocabulary), form);
+    }
     let ordered = record.edge_properties.is_some() || !helpers || record.iri_map.is_some();
-    let form: Box<dyn QuadSink + 'a> = match record.vocabulary()? {
-        Some(vocabulary) => Box::new(InVocabulary::new(form, vocabulary)),
-        None => form,
-    };
-    Ok(if ordered { Box::new(ReifiersFirst { inner: form, waiting: Vec::new() }) } else { form })
+    Ok(if ordered { passed(ReifiersFirst::default(), form) } else { form })
 }
 
 /// Passes on the triples about an edge after the one that says which edge that is; they come before it.
-struct ReifiersFirst<'a> {
-    inner: Box<dyn QuadSink + 'a>,
+#[derive(Default)]
+struct ReifiersFirst {
     waiting: Vec<Waiting>,
 }
 
@@ -171,64 +169,41 @@ impl Waiting {
     }
 }
 
-impl ReifiersFirst<'_> {
-    fn give(&mut self) -> Result<()> {
-        std::mem::take(&mut self.waiting).iter().try_for_each(|waiting| self.inner.quad(&waiting.quad()))
-    }
-}
-
-impl QuadSink for ReifiersFirst<'_> {
-    fn graph(&mut self, name: &str) -> Result<()> {
-        self.inner.graph(name)
-    }
-
-    fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
+impl QuadPass for ReifiersFirst {
+    fn quad(&mut self, quad: &Quad<'_>, inner: &mut dyn QuadSink) -> Result<()> {
         if !is_reifier(quad.subject) {
-            self.give()?;
-            return self.inner.quad(quad);
+            self.end(inner)?;
+            return inner.quad(quad);
         }
         if self.waiting.last().is_some_and(|last| last.subject != quad.subject) {
-            self.give()?;
+            self.end(inner)?;
         }
         if quad.predicate != RDF_REIFIES {
             self.waiting.push(Waiting::new(quad));
             return Ok(());
         }
-        self.inner.quad(quad)?;
-        self.give()
+        inner.quad(quad)?;
+        self.end(inner)
     }
 
-    fn finish(mut self: Box<Self>, advance: &dyn Fn(u64) -> Result<()>) -> Result<Written> {
-        self.give()?;
-        self.inner.finish(advance)
+    fn end(&mut self, inner: &mut dyn QuadSink) -> Result<()> {
+        std::mem::take(&mut self.waiting).iter().try_for_each(|waiting| inner.quad(&waiting.quad()))
     }
 }
 
 /// Writes predicates or graphs of edges instead of reifiers, or nothing.
-struct AsForm<'a> {
-    inner: Box<dyn QuadSink + 'a>,
+struct AsForm {
     form: EdgeProperties,
     base: String,
-    /// The IRI of the current edge, and the reifier that it stands for, which comes before it, divided by a space.
-    name: String,
+    /// The reifier of the current edge, which comes before its properties, and the IRI that stands for it.
+    current: Option<(String, String)>,
 }
 
-impl AsForm<'_> {
-    /// The IRI that stands for the reifier, if it is the current one.
-    fn current(&self, reifier: &str) -> Option<&str> {
-        self.name.split_once(' ').filter(|(of, _)| *of == reifier).map(|(_, iri)| iri)
-    }
-}
-
-impl QuadSink for AsForm<'_> {
-    fn graph(&mut self, name: &str) -> Result<()> {
-        self.inner.graph(name)
-    }
-
-    fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
+impl QuadPass for AsForm {
+    fn quad(&mut self, quad: &Quad<'_>, inner: &mut dyn QuadSink) -> Result<()> {
         let subject = quad.subject;
         if !is_reifier(subject) {
-            return self.inner.quad(quad);
+            return inner.quad(quad);
         }
         if self.form == EdgeProperties::Drop {
             return Ok(());
@@ -238,47 +213,35 @@ impl QuadSink for AsForm<'_> {
             _ => None,
         };
         let Some([from, predicate, to]) = parts else {
-            // The reifier comes before its properties.
-            let AsForm { inner, name, .. } = self;
-            let iri = name.split_once(' ').filter(|(of, _)| *of == subject).map(|(_, iri)| iri);
-            return inner.quad(&Quad { subject: iri.unwrap_or(subject), ..*quad });
+            let current = self.current.as_ref().filter(|(of, _)| of == subject);
+            return inner.quad(&Quad { subject: current.map_or(subject, |(_, iri)| iri), ..*quad });
         };
         let mut iri = match self.form {
             EdgeProperties::Singleton => predicate.to_owned(),
             _ => format!("{}{EDGE}", self.base),
         };
         push_mark(&mut iri, subject);
-        self.name = format!("{subject} {iri}");
-        let Some(iri) = self.current(subject).map(str::to_owned) else { return Ok(()) };
+        let (_, iri) = self.current.insert((subject.to_owned(), iri));
         let object = Object::Term(to);
         if self.form == EdgeProperties::NamedGraph {
-            return self.inner.quad(&Quad { subject: from, predicate, object, graph: Some(&iri) });
+            return inner.quad(&Quad { subject: from, predicate, object, graph: Some(iri) });
         }
-        self.inner.quad(&Quad { subject: from, predicate: &iri, object, graph: None })?;
-        self.inner.quad(&Quad { subject: &iri, predicate: SINGLETON_OF, object: Object::Term(predicate), graph: None })
-    }
-
-    fn finish(self: Box<Self>, advance: &dyn Fn(u64) -> Result<()>) -> Result<Written> {
-        self.inner.finish(advance)
+        inner.quad(&Quad { subject: from, predicate: iri, object, graph: None })?;
+        inner.quad(&Quad { subject: iri, predicate: SINGLETON_OF, object: Object::Term(predicate), graph: None })
     }
 }
 
 /// Leaves out triples that only isomorph reads: positions of nodes, directions of edges, labels with the name of a type, and reifiers
 /// without properties.
-struct WithoutHelpers<'a> {
-    inner: Box<dyn QuadSink + 'a>,
+struct WithoutHelpers {
     /// How IRIs of labels begin that have the name of a node type, before a mark.
     label: String,
     /// A reifier and its triple term, until a property follows.
     waiting: Option<(String, String)>,
 }
 
-impl QuadSink for WithoutHelpers<'_> {
-    fn graph(&mut self, name: &str) -> Result<()> {
-        self.inner.graph(name)
-    }
-
-    fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
+impl QuadPass for WithoutHelpers {
+    fn quad(&mut self, quad: &Quad<'_>, inner: &mut dyn QuadSink) -> Result<()> {
         let is_label = |object: &str| {
             quad.predicate == RDF_TYPE
                 && object.strip_prefix(self.label.as_str()).is_some_and(|end| end.starts_with(MARKS))
@@ -297,7 +260,7 @@ impl QuadSink for WithoutHelpers<'_> {
             }
             _ if is_reifier(quad.subject) => {
                 if let Some((subject, triple)) = self.waiting.take().filter(|(subject, _)| subject == quad.subject) {
-                    self.inner.quad(&Quad {
+                    inner.quad(&Quad {
                         subject: &subject,
                         predicate: RDF_REIFIES,
                         object: Object::Term(&triple),
@@ -307,11 +270,7 @@ impl QuadSink for WithoutHelpers<'_> {
             }
             _ => self.waiting = None,
         }
-        self.inner.quad(quad)
-    }
-
-    fn finish(self: Box<Self>, advance: &dyn Fn(u64) -> Result<()>) -> Result<Written> {
-        self.inner.finish(advance)
+        inner.quad(quad)
     }
 }
 
@@ -398,6 +357,8 @@ impl Reading {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use std::sync::{Arc, Mutex};
+
+    use isomorph_model::Written;
 
     use super::*;
 

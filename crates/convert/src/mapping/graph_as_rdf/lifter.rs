@@ -1,5 +1,6 @@
-//! A sink for a property graph in front of a sink for its triples.
+//! A sink for a property graph, or for RDF in the model, in front of a sink for its triples.
 
+use arrow_array::cast::AsArray;
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::{JsonDigits, Quad, QuadSink, Quads};
 use isomorph_model::{Batch, Delivery, EdgeOrder, Ends, Graph, KeyKind, Sink, Written};
@@ -15,6 +16,8 @@ pub struct Lifter<'a> {
     graph: &'a Graph,
     quads: Quads<'a>,
     keys: Keys,
+    /// The tables that it takes.
+    deliveries: Vec<Delivery>,
     progress: &'a dyn Progress,
 }
 
@@ -22,7 +25,7 @@ pub struct Lifter<'a> {
 enum Keys {
     Collecting(KeysByRowBuilder),
     Complete(KeysByRow),
-    /// During the change from the one to the other.
+    /// During the change from the one to the other; also in RDF, whose edges refer to keys.
     None,
 }
 
@@ -34,16 +37,25 @@ impl<'a> Lifter<'a> {
         resources: &Resources,
         progress: &'a dyn Progress,
     ) -> Self {
+        let graph = &record.graph;
+        let nodes = (0..graph.nodes.len()).map(Delivery::Nodes);
+        // This order makes parallel edges adjacent.
+        let edges = (0..graph.edges.len()).map(|ty| Delivery::Edges { ty, order: EdgeOrder::Source });
         let digits = if record.wide_floats { JsonDigits::Of64Bits } else { JsonDigits::Shortest };
         Lifter {
             inner,
-            graph: &record.graph,
-            quads: Quads::new(&record.graph, Some(&record.base))
-                .with_digits(digits)
-                .ordered_by_keys(record.ordered_by_keys),
-            keys: Keys::Collecting(KeysByRow::builder(&record.graph, resources)),
+            graph,
+            quads: Quads::new(graph, Some(&record.base)).with_digits(digits).ordered_by_keys(record.ordered_by_keys),
+            keys: Keys::Collecting(KeysByRow::builder(graph, resources)),
+            deliveries: nodes.chain(edges).collect(),
             progress,
         }
+    }
+
+    /// Creates the sink in front of `inner` for a graph that is RDF: resources, triples and literals.
+    pub fn of_rdf(inner: Box<dyn QuadSink + 'a>, graph: &'a Graph, progress: &'a dyn Progress) -> Self {
+        let deliveries = vec![Delivery::EdgesAsTheyCome(0), Delivery::Rest];
+        Lifter { inner, graph, quads: Quads::new(graph, None), keys: Keys::None, deliveries, progress }
     }
 
     /// Ends as keys; as rows if a type has none.
@@ -67,10 +79,7 @@ impl<'a> Lifter<'a> {
 
 impl Sink for Lifter<'_> {
     fn deliveries(&self) -> Vec<Delivery> {
-        let nodes = (0..self.graph.nodes.len()).map(Delivery::Nodes);
-        // This order makes parallel edges adjacent.
-        let edges = (0..self.graph.edges.len()).map(|ty| Delivery::Edges { ty, order: EdgeOrder::Source });
-        nodes.chain(edges).collect()
+        self.deliveries.clone()
     }
 
     fn write(&mut self, _delivery: usize, batch: Batch) -> Result<()> {
@@ -87,6 +96,10 @@ impl Sink for Lifter<'_> {
                 edges.source = self.ends(source, edges.source)?;
                 edges.target = self.ends(target, edges.target)?;
                 Batch::Edges(edges)
+            }
+            Batch::Groups(groups) => {
+                let names = groups.keys.as_string_opt::<i32>();
+                return names.into_iter().flatten().flatten().try_for_each(|name| self.inner.graph(name));
             }
             other => other,
         };

@@ -1,6 +1,6 @@
 //! Shows triples as the property graph that they describe.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_graphlake::GraphLake;
@@ -16,7 +16,9 @@ use super::tables::{Sorted, Tables, edges_part, nodes_part};
 use super::{Lifting, end_form, neighbors, predicate_object, types_of};
 use crate::mapping::CARRY_FITS;
 use crate::mapping::subjects::{Said, SubjectSorter, Subjects, rows};
+use crate::mapping::view::near;
 use crate::progress::Silent;
+use crate::read_once::ReadOnce;
 
 /// Quads that become rows at once: they are held in memory.
 const TOGETHER: usize = 1 << 15;
@@ -26,9 +28,7 @@ pub struct Lowered {
     inner: Arc<dyn Source>,
     record: Lifting,
     budget: Budget,
-    shown: OnceLock<Shown>,
-    /// Held while everything is read, so that it happens only once.
-    reading: Mutex<()>,
+    shown: ReadOnce<Shown>,
 }
 
 /// The rows of all tables.
@@ -47,34 +47,28 @@ impl Lowered {
             return Err(Error::broken(&CARRY_FITS, "the data is not RDF"));
         }
         let (record, budget) = (record.clone(), budget.clone());
-        Ok(Lowered { inner, record, budget, shown: OnceLock::new(), reading: Mutex::new(()) })
+        Ok(Lowered { inner, record, budget, shown: ReadOnce::default() })
     }
 
     /// The same graph with its rows sorted, although they fit into memory.
     #[cfg(test)]
     pub(super) fn sorted(self) -> Result<Self> {
-        let sorted = self.sort(1, &Silent)?;
-        let _ = self.shown.set(Shown::Sorted(sorted));
-        Ok(self)
+        let shown = Shown::Sorted(self.sort(1, &Silent)?).into();
+        Ok(Lowered { shown, ..self })
     }
 
     /// Whether its rows are in memory, if they were read.
     #[cfg(test)]
     pub(super) fn is_in_memory(&self) -> bool {
-        matches!(self.shown.get(), Some(Shown::InMemory(_)))
+        matches!(self.shown.known(), Some(Shown::InMemory(_)))
     }
 
     /// The rows of all tables, read on the first request.
     fn shown(&self, threads: usize, progress: &dyn Progress) -> Result<&Shown> {
-        let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(shown) = self.shown.get() {
-            return Ok(shown);
-        }
-        let shown = match InMemory::read(self.inner.as_ref(), &self.record, &self.budget, progress)? {
-            Some(rows) => Shown::InMemory(Box::new(rows)),
-            None => Shown::Sorted(self.sort(threads, progress)?),
-        };
-        Ok(self.shown.get_or_init(|| shown))
+        self.shown.get(|| match InMemory::read(self.inner.as_ref(), &self.record, &self.budget, progress)? {
+            Some(rows) => Ok(Shown::InMemory(Box::new(rows))),
+            None => self.sort(threads, progress).map(Shown::Sorted),
+        })
     }
 
     fn sort(&self, threads: usize, progress: &dyn Progress) -> Result<Sorted> {
@@ -116,7 +110,7 @@ impl Lowered {
     fn no_look_ups(&self, edge: usize, node: NodeId<'_>, side: Side) -> Error {
         let graph = &self.record.graph;
         let error = Error::unsupported("a text of RDF is not searched for the edges of one node");
-        let near = graph.edges.get(edge).map(|ty| if side == Side::Out { ty.source } else { ty.target });
+        let near = graph.edges.get(edge).map(|ty| near(ty, side));
         let has_keys = near.and_then(|ty| graph.nodes.get(ty)).is_some_and(|ty| ty.key.kind != KeyKind::Row);
         let key = match node {
             NodeId::Key(key) => Some(key.to_owned()),

@@ -9,7 +9,6 @@ mod edge_forms;
 mod in_memory;
 mod lifter;
 mod lowered;
-mod native;
 mod neighbors;
 mod predicate_object;
 mod statements;
@@ -30,7 +29,6 @@ use super::{InVocabulary, IriMap, Vocabulary};
 pub use edge_forms::{EdgeProperties, in_form};
 pub use lifter::Lifter;
 pub use lowered::Lowered;
-pub use native::Native;
 pub use text::LoweredText;
 
 /// The node types and the edge types in a scan of `tables`.

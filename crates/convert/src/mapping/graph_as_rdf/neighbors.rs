@@ -13,6 +13,7 @@ use isomorph_model::{EdgeBatch, KeyKind, NodeId, Part, Side, part, term};
 use super::tables::{batch_of, record_of};
 use super::{Lifting, lowered};
 use crate::mapping::arrays::malformed;
+use crate::mapping::view::near;
 
 /// A quad that owns its terms.
 struct Owned {
@@ -35,7 +36,7 @@ pub(super) fn neighbors(
 ) -> Result<Box<dyn Part>> {
     let ty = record.graph.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
     let mut reader = lowered::reader(record);
-    let near = if side == Side::Out { ty.source } else { ty.target };
+    let near = near(ty, side);
     let row;
     let key = match node {
         NodeId::Key(key) => key,

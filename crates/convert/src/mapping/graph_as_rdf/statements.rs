@@ -8,10 +8,11 @@ use std::collections::HashMap;
 
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::{Object, Quad, QuadSink, RDF_REIFIES, RDF_TYPE};
-use isomorph_model::{Written, term};
+use isomorph_model::term;
 use isomorph_storage::{Budget, Reservation};
 
 use crate::mapping::CARRY_FITS;
+use crate::mapping::quad_pass::QuadPass;
 
 const STATEMENT: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#Statement";
 
@@ -23,28 +24,20 @@ const PARTS: [&str; 3] = [
 ];
 
 /// Writes statements instead of triple terms.
-pub(super) struct AsStatements<'a>(pub Box<dyn QuadSink + 'a>);
+pub(super) struct AsStatements;
 
-impl QuadSink for AsStatements<'_> {
-    fn graph(&mut self, name: &str) -> Result<()> {
-        self.0.graph(name)
-    }
-
-    fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
+impl QuadPass for AsStatements {
+    fn quad(&mut self, quad: &Quad<'_>, inner: &mut dyn QuadSink) -> Result<()> {
         let parts = match quad.object {
             Object::Term(object) if quad.predicate == RDF_REIFIES => term::resources(object),
             _ => None,
         };
-        let Some(parts) = parts else { return self.0.quad(quad) };
-        self.0.quad(&Quad { predicate: RDF_TYPE, object: Object::Term(STATEMENT), ..*quad })?;
+        let Some(parts) = parts else { return inner.quad(quad) };
+        inner.quad(&Quad { predicate: RDF_TYPE, object: Object::Term(STATEMENT), ..*quad })?;
         PARTS
             .into_iter()
             .zip(parts)
-            .try_for_each(|(predicate, part)| self.0.quad(&Quad { predicate, object: Object::Term(part), ..*quad }))
-    }
-
-    fn finish(self: Box<Self>, advance: &dyn Fn(u64) -> Result<()>) -> Result<Written> {
-        self.0.finish(advance)
+            .try_for_each(|(predicate, part)| inner.quad(&Quad { predicate, object: Object::Term(part), ..*quad }))
     }
 }
 

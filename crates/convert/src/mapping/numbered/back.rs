@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
@@ -12,7 +12,7 @@ use isomorph_error::{Error, Kind, Result};
 use isomorph_model::batch::slice_columns;
 use isomorph_model::{
     Batch, Columns, EdgeBatch, EndForm, Ends, Graph, Key, LabelVocabulary, NodeBatch, NodeId, Part, Property, Request,
-    Side, Source, Tables,
+    Run, Side, Source, Tables,
 };
 use isomorph_storage::Budget;
 
@@ -23,10 +23,11 @@ use super::{Ids, Numbering, labels, rest};
 use crate::mapping::arrays::{labels_of, same_bits};
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
-use crate::mapping::view::{Rows, columns_alone, edges_shown, near, positions, properties_of, rows_by_type, within};
+use crate::mapping::narrowed::columns_alone;
+use crate::mapping::view::{Rows, edges_shown, near, positions, properties_of, rows_by_type, rows_shown, within};
 use crate::mapping::{CARRY_FITS, forward};
 use crate::parallel;
-use isomorph_model::part::shown;
+use crate::read_once::ReadOnce;
 
 /// Shows what a [`super::Numberer`] wrote as the typed graph.
 pub struct Unnumbered {
@@ -39,7 +40,7 @@ pub struct Unnumbered {
     types: HashMap<String, usize>,
     budget: Budget,
     /// The nodes in the order of their rows, if they are stored in another order.
-    ordered: OnceLock<Option<InOrder>>,
+    ordered: ReadOnce<Option<InOrder>>,
     /// The last node that was looked up by a key that is a feature: its edges are asked for type by type.
     looked_up: Mutex<Option<LookedUp>>,
 }
@@ -66,7 +67,8 @@ impl Unnumbered {
         let node_columns = positions(properties_of(&record.numbered, Tables::Nodes(0)), &node.properties);
         let edge_columns = positions(properties_of(&record.numbered, Tables::Edges(0)), &edge.properties);
         let types = record.edges.iter().enumerate().map(|(at, own)| (own.number.to_string(), at)).collect();
-        let (record, budget, ordered, looked_up) = (record.clone(), budget.clone(), OnceLock::new(), Mutex::default());
+        let (record, budget, ordered, looked_up) =
+            (record.clone(), budget.clone(), ReadOnce::default(), Mutex::default());
         Ok(Unnumbered { node_columns, edge_columns, types, budget, ordered, looked_up, record, inner })
     }
 
@@ -173,7 +175,7 @@ impl Unnumbered {
         if let Some(objects) = self.record.rest[0].and_then(column) {
             rest::restored(objects, &typed.properties, &mut properties)?;
         }
-        Ok(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties })
+        Ok(NodeBatch { keys, labels, properties, ..NodeBatch::of(ty, start, rows) })
     }
 
     /// Edges of all types, or of one.
@@ -234,36 +236,26 @@ impl Unnumbered {
             rest::restored(objects, &typed.properties, &mut properties)?;
         }
         Ok(EdgeBatch {
-            ty,
-            rows: rows.len(),
-            relations: None,
-            source: ends(&batch.source, typed.source)?,
-            target: ends(&batch.target, typed.target)?,
-            layers: None,
-            directed: None,
-            keys: None,
             properties,
+            ..EdgeBatch::between(ty, ends(&batch.source, typed.source)?, ends(&batch.target, typed.target)?)
         })
     }
 
     /// The nodes sorted by row, if they are stored in another order.
     fn in_order(&self) -> Result<Option<&InOrder>> {
-        if let Some(known) = self.ordered.get() {
-            return Ok(known.as_ref());
-        }
         let by_id = self.record.ids == Ids::Rows;
-        let found = match self.record.nodes.first() {
+        let read = || match self.record.nodes.first() {
             // Positions of nodes without an order have no meaning.
-            Some(own) if !by_id && own.row.is_none() => None,
+            Some(own) if !by_id && own.row.is_none() => Ok(None),
             _ => {
                 let position = |batch: &NodeBatch| match self.rows_of(batch)? {
                     Some(rows) if !by_id => Ok(rows),
                     _ => ids_of(batch.keys.as_ref().ok_or_else(|| Error::unsupported("nodes have no ids"))?),
                 };
-                order::sorted(self.inner.as_ref(), by_id, &position, &self.budget)?
+                order::sorted(self.inner.as_ref(), by_id, &position, &self.budget)
             }
         };
-        Ok(self.ordered.get_or_init(|| found).as_ref())
+        self.ordered.get(read).map(Option::as_ref)
     }
 
     /// The id of the node of type number `ty` with this key, where ids are rows. Keys are a feature, which is read until the key is found; a
@@ -299,12 +291,12 @@ impl Unnumbered {
         Ok(id)
     }
 
-    fn part<'a>(&'a self, inner: Box<dyn Part + 'a>, only: Option<usize>) -> Box<dyn Part + 'a> {
-        shown(inner, move |batch, take| match batch {
-            Batch::Nodes(nodes) => self.nodes(&nodes, only, take),
-            Batch::Edges(edges) => self.edges(&edges, only, take),
-            other => take(other),
-        })
+    fn parts<'a>(&'a self, inner: Run<'a>, only: Option<usize>) -> Run<'a> {
+        rows_shown(
+            inner,
+            move |nodes, take| self.nodes(&nodes, only, take),
+            move |edges, take| self.edges(&edges, only, take),
+        )
     }
 }
 
@@ -384,11 +376,11 @@ impl Source for Unnumbered {
                 Some(ordered) => vec![ordered.part()],
                 None => self.inner.scan(&request.for_tables(Tables::Nodes(0)))?,
             };
-            parts.extend(inner.into_iter().map(|inner| self.part(inner, only)));
+            parts.extend(self.parts(inner, only));
         }
         if let Some((tables, only)) = edges {
             let inner = self.inner.scan(&request.for_tables(tables))?;
-            parts.extend(inner.into_iter().map(|inner| self.part(inner, only)));
+            parts.extend(self.parts(inner, only));
         }
         Ok(parts)
     }

@@ -96,15 +96,7 @@ impl<'a> Numberer<'a> {
             (Ids::Keys, None) => return Err(Error::usage("nodes have no keys, which are their ids")),
             (Ids::Rows, _) => UInt64Array::from_iter_values(start..start + batch.rows as u64),
         };
-        Ok(NodeBatch {
-            ty: 0,
-            start,
-            numbers: None,
-            rows: batch.rows,
-            keys: Some(Arc::new(keys)),
-            labels: None,
-            properties,
-        })
+        Ok(NodeBatch { keys: Some(Arc::new(keys)), properties, ..NodeBatch::of(0, start, batch.rows) })
     }
 
     /// The edges of a batch; undirected edges also in the other direction.
@@ -142,15 +134,9 @@ impl<'a> Numberer<'a> {
         }
         let (source, target) = (self.ends(ty.source, &batch.source)?, self.ends(ty.target, &batch.target)?);
         let edges = EdgeBatch {
-            ty: 0,
-            rows: batch.rows,
             relations: Some(same_relation(&own.number.to_string(), batch.rows)),
-            source: Ends::Keys(Arc::new(source.clone())),
-            target: Ends::Keys(Arc::new(target.clone())),
-            layers: None,
-            directed: None,
-            keys: None,
             properties,
+            ..EdgeBatch::between(0, Ends::Keys(Arc::new(source.clone())), Ends::Keys(Arc::new(target.clone())))
         };
         let Some(mirror) = own.mirror else { return Ok((edges, None)) };
         let directed =

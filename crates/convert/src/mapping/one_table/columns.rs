@@ -20,7 +20,8 @@ use super::{CARRY_FITS, EdgeSlots, Layout, NodeSlots, Slot, weights};
 use crate::mapping::arrays::{as_type, label_lists, labels_of, pick, relations_of, same_relation};
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
-use crate::mapping::view::{Rows, columns_alone, positions};
+use crate::mapping::narrowed::columns_alone;
+use crate::mapping::view::{Rows, positions};
 
 /// The columns of edges, apart from their ends.
 pub(super) struct EdgeColumns {

@@ -23,9 +23,8 @@ use super::columns::Stored;
 use super::{CARRY_FITS, Layout};
 use crate::mapping::arrays::{relations_of, same_relation};
 use crate::mapping::forward;
-use crate::mapping::view::{
-    Asked, Rows, alike, edges_shown, near, one_table, properties_of, rows_by_type, with_filters, within,
-};
+use crate::mapping::narrowed::{Asked, TypeByType, alike, only};
+use crate::mapping::view::{Rows, edges_shown, near, one_table, properties_of, rows_by_type, within};
 use crate::mapping::without_row_counts::Places;
 
 /// Shows one table of nodes and one of edges as a typed graph.
@@ -161,7 +160,7 @@ impl Divided {
             Ends::Keys(keys) => Some(keys),
         };
         let (properties, labels) = self.layout.nodes_divided(ty, &self.of_nodes, batch, run)?;
-        Ok(NodeBatch { ty, start, numbers: None, rows, keys, labels, properties })
+        Ok(NodeBatch { keys, labels, properties, ..NodeBatch::of(ty, start, rows) })
     }
 
     /// Edges of all types, or of one.
@@ -247,15 +246,9 @@ impl Divided {
         };
         let (properties, directed) = self.layout.edges_divided(ty, &self.of_edges, batch, rows)?;
         Ok(EdgeBatch {
-            ty,
-            rows: rows.len(),
-            relations: None,
-            source: end(&batch.source, own.source)?,
-            target: end(&batch.target, own.target)?,
-            layers: None,
             directed,
-            keys: None,
             properties,
+            ..EdgeBatch::between(ty, end(&batch.source, own.source)?, end(&batch.target, own.target)?)
         })
     }
 
@@ -266,13 +259,6 @@ impl Divided {
         let is_same =
             own.zip(stored).is_some_and(|(own, stored)| (own.kind, &own.data_type) == (stored.kind, &stored.data_type));
         is_same && self.layout.typed.nodes.len() == 1 && self.layout.prefix(ty).is_none_or(str::is_empty)
-    }
-
-    /// What of the one table is read where so much of a node type is wanted, with the conditions that it can answer.
-    fn wanted_of_nodes(&self, ty: usize, wanted: &Narrowing) -> Narrowing {
-        let columns = self.layout.wanted_of_nodes(ty, &self.of_nodes, wanted);
-        let Some(own) = self.layout.typed.nodes.get(ty) else { return columns };
-        with_filters(columns, wanted, &own.properties, |asked| self.column_of_nodes(ty, asked))
     }
 
     /// What the one table calls a column of a node type, if it has the same values and rows may be left out.
@@ -306,22 +292,6 @@ impl Divided {
         }
     }
 
-    /// The same for an edge type, whose relation is a condition as well.
-    fn wanted_of_edges(&self, ty: usize, wanted: &Narrowing) -> Narrowing {
-        let columns = self.layout.wanted_of_edges(ty, &self.of_edges, wanted);
-        let (Some(own), Some(stored)) = (self.layout.typed.edges.get(ty), self.inner.graph().edges.first()) else {
-            return columns;
-        };
-        let mut columns = with_filters(columns, wanted, &own.properties, |asked| self.column_of_edges(ty, asked));
-        // An absent relation is the empty one.
-        let relation = self.layout.edges.get(ty).map(|slots| slots.relation.as_str());
-        let relation = relation.filter(|relation| !relation.is_empty() && stored.relation == Relation::PerRow);
-        let set = relation.and_then(|relation| Set::of(&StringArray::from(vec![relation])).ok());
-        let relation = set.map(|set| Predicate::In { column: Narrowing::RELATION.to_owned(), set });
-        columns.filter = Predicate::both(columns.filter, relation);
-        columns
-    }
-
     /// The edges of type `edge` that the one table has of the node.
     fn stored_neighbors(&self, ty: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let own = self.layout.typed.nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
@@ -350,6 +320,47 @@ impl Divided {
     }
 }
 
+impl TypeByType for Divided {
+    fn sides(&self) -> (&Graph, &dyn Source) {
+        (&self.layout.typed, self.inner.as_ref())
+    }
+
+    fn stored_tables(&self, tables: Tables) -> Tables {
+        match tables {
+            Tables::Nodes(_) => Tables::Nodes(0),
+            Tables::NodeKeys(_) => Tables::NodeKeys(0),
+            Tables::EdgeEnds(_) if self.ends_tell_types() => Tables::EdgeEnds(0),
+            Tables::Edges(_) | Tables::EdgeEnds(_) => Tables::Edges(0),
+            other => other,
+        }
+    }
+
+    fn stored_name(&self, tables: Tables, asked: Asked<'_>) -> Option<String> {
+        match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => self.column_of_nodes(ty, asked),
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => self.column_of_edges(ty, asked),
+            _ => None,
+        }
+    }
+
+    fn stored_columns(&self, tables: Tables, wanted: &Narrowing) -> Option<Narrowing> {
+        Some(match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => self.layout.wanted_of_nodes(ty, &self.of_nodes, wanted),
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) => self.layout.wanted_of_edges(ty, &self.of_edges, wanted),
+            _ => Narrowing::least(),
+        })
+    }
+
+    /// The relation of an edge type. An absent relation is the empty one.
+    fn own_condition(&self, tables: Tables) -> Option<Predicate> {
+        let (Tables::Edges(ty) | Tables::EdgeEnds(ty)) = tables else { return None };
+        let slots = self.layout.edges.get(ty).filter(|slots| !slots.relation.is_empty())?;
+        self.inner.graph().edges.first().filter(|stored| stored.relation == Relation::PerRow)?;
+        let set = Set::of(&StringArray::from(vec![slots.relation.as_str()])).ok()?;
+        Some(Predicate::In { column: Narrowing::RELATION.to_owned(), set })
+    }
+}
+
 impl Source for Divided {
     forward!(inner: prepare);
 
@@ -358,28 +369,12 @@ impl Source for Divided {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let (tables, only) = match request.tables {
-            Tables::Nodes(ty) => (Tables::Nodes(0), Some(ty)),
-            Tables::NodeKeys(ty) => (Tables::NodeKeys(0), Some(ty)),
-            Tables::Edges(ty) => (Tables::Edges(0), Some(ty)),
-            Tables::EdgeEnds(ty) if self.ends_tell_types() => (Tables::EdgeEnds(0), Some(ty)),
-            Tables::EdgeEnds(ty) => (Tables::Edges(0), Some(ty)),
-            // There are only nodes and edges.
-            Tables::Rest => return Ok(Vec::new()),
-            other => (other, None),
-        };
-        let inner = request.for_tables(tables);
-        let inner = match (request.tables, request.narrowing()) {
-            (Tables::Nodes(ty) | Tables::NodeKeys(ty), Some(wanted)) => {
-                inner.narrowed(self.wanted_of_nodes(ty, wanted))
-            }
-            (Tables::Edges(ty) | Tables::EdgeEnds(ty), Some(wanted)) => {
-                inner.narrowed(self.wanted_of_edges(ty, wanted))
-            }
-            _ if request.is_of_keys() => inner.narrowed(Narrowing::least()),
-            _ => inner,
-        };
-        let parts = self.inner.scan(&inner)?;
+        // There are only nodes and edges.
+        if request.tables == Tables::Rest {
+            return Ok(Vec::new());
+        }
+        let only = only(request.tables);
+        let parts = self.inner.scan(&self.stored_request(request))?;
         let divided = |inner| {
             shown(inner, move |batch, take| match batch {
                 Batch::Nodes(nodes) => self.nodes(&nodes, only, take),
@@ -407,17 +402,7 @@ impl Source for Divided {
     }
 
     fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
-        let own = properties_of(&self.layout.typed, tables);
-        let (stored, name) = match tables {
-            Tables::Nodes(ty) | Tables::NodeKeys(ty) => {
-                (Tables::Nodes(0), Asked::of(column, own).and_then(|asked| self.column_of_nodes(ty, asked)))
-            }
-            Tables::Edges(ty) | Tables::EdgeEnds(ty) => {
-                (Tables::Edges(0), Asked::of(column, own).and_then(|asked| self.column_of_edges(ty, asked)))
-            }
-            other => (other, None),
-        };
-        name.map_or(Cost::pass(None), |name| self.inner.look_up_cost(stored, &name))
+        self.stored_cost(tables, column)
     }
 
     /// The edges of the node that the one table has, as far as they are of this type.

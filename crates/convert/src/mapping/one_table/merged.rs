@@ -58,22 +58,18 @@ impl Merged {
         };
         let (properties, labels) = self.layout.nodes_merged(&batch)?;
         let keys = Some(names(prefix, batch.keys.as_ref(), batch.start, batch.rows)?);
-        Ok(NodeBatch { ty: 0, start, numbers: None, rows: batch.rows, keys, labels, properties })
+        Ok(NodeBatch { keys, labels, properties, ..NodeBatch::of(0, start, batch.rows) })
     }
 
     fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
         let ty = self.layout.typed.edges.get(batch.ty).ok_or_else(|| Error::usage("no such edge type"))?;
         let EdgeColumns { relations, directed, properties } = self.layout.edges_merged(&batch)?;
         Ok(EdgeBatch {
-            ty: 0,
-            rows: batch.rows,
             relations,
-            source: self.ends(ty.source, batch.source)?,
-            target: self.ends(ty.target, batch.target)?,
             layers: batch.layers,
             directed,
-            keys: None,
             properties,
+            ..EdgeBatch::between(0, self.ends(ty.source, batch.source)?, self.ends(ty.target, batch.target)?)
         })
     }
 

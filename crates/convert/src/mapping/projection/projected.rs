@@ -147,7 +147,6 @@ impl Pairs {
     /// Passes on the collected pairs.
     fn give(&mut self, form: EndForm, shape: Shape, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let Some(columns) = self.columns.as_ref().filter(|_| !self.own.is_empty()) else { return Ok(()) };
-        let rows = self.own.len();
         let [source, target, own] =
             [&mut self.source, &mut self.target, &mut self.own].map(|rows| UInt32Array::from(std::mem::take(rows)));
         let pick = |column: &ArrayRef, rows: &UInt32Array| take_rows(column, rows, None).map_err(malformed);
@@ -163,15 +162,10 @@ impl Pairs {
         };
         let end = columns.column(at::END);
         take(Batch::Edges(EdgeBatch {
-            ty: shape.ty,
-            rows,
-            relations: None,
-            source: ends(&pick(end, &source)?, form),
-            target: ends(&pick(end, &target)?, form),
             layers,
             directed: if shape.by_row { Some(stated()?) } else { None },
-            keys: None,
             properties,
+            ..EdgeBatch::between(shape.ty, ends(&pick(end, &source)?, form), ends(&pick(end, &target)?, form))
         }))
     }
 }

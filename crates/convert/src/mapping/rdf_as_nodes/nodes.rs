@@ -161,7 +161,7 @@ impl<'a> Nodes<'a> {
         self.start += rows as u64;
         let properties = flags.into_iter().chain([bags]).map(Some).collect();
         let labels = self.labels.as_mut().map(|labels| std::mem::take(labels).finish());
-        take(Batch::Nodes(NodeBatch { ty: 0, start, numbers: None, rows, keys: Some(keys), labels, properties }))
+        take(Batch::Nodes(NodeBatch { keys: Some(keys), labels, properties, ..NodeBatch::of(0, start, rows) }))
     }
 }
 

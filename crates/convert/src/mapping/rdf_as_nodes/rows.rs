@@ -62,14 +62,8 @@ pub(super) fn without_classes(batch: &EdgeBatch) -> Result<EdgeBatch> {
 pub(super) fn between(subjects: StringArray, relation: &str, objects: StringArray, properties: Columns) -> EdgeBatch {
     let rows = subjects.len();
     EdgeBatch {
-        ty: 0,
-        rows,
         relations: Some(Relations { names: StringArray::from(vec![relation]), index: vec![0; rows].into() }),
-        source: Ends::Keys(Arc::new(subjects)),
-        target: Ends::Keys(Arc::new(objects)),
-        layers: None,
-        directed: None,
-        keys: None,
         properties,
+        ..EdgeBatch::between(0, Ends::Keys(Arc::new(subjects)), Ends::Keys(Arc::new(objects)))
     }
 }

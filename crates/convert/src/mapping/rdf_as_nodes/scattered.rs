@@ -1,7 +1,7 @@
 //! Shows nodes with bags of properties as the RDF that they were gathered from.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
@@ -21,6 +21,7 @@ use super::rows::{between, texts};
 use super::{Gathering, literal};
 use crate::mapping::view::edges_as;
 use crate::mapping::{CARRY_FITS, declared, forward};
+use crate::read_once::ReadOnce;
 use isomorph_dataset::KeysByRow;
 use isomorph_model::part::shown;
 
@@ -34,9 +35,7 @@ pub struct Scattered {
     tables: HashMap<String, usize>,
     budget: Budget,
     /// Names by row, if ends are rows: resources have none.
-    names: OnceLock<KeysByRow>,
-    /// Held while the names are read, so that it happens only once.
-    reading: Mutex<()>,
+    names: ReadOnce<KeysByRow>,
 }
 
 impl Scattered {
@@ -57,26 +56,24 @@ impl Scattered {
         let tables = record.rdf.values.iter().enumerate();
         let tables = tables.map(|(at, table)| (table.property.name.clone(), at)).collect();
         let (record, budget) = (record.clone(), budget.clone());
-        Ok(Scattered { inner, record, bags, tables, budget, names: OnceLock::new(), reading: Mutex::new(()) })
+        Ok(Scattered { inner, record, bags, tables, budget, names: ReadOnce::default() })
     }
 
     /// Ends as names.
     fn named(&self, ends: &Ends) -> Result<Ends> {
         let Ends::Rows(rows) = ends else { return Ok(ends.clone()) };
-        let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(names) = self.names.get() {
-            return Ok(Ends::Keys(names.gather(0, rows.values())?));
-        }
-        let resources = Resources { threads: 1, budget: self.budget.clone(), scratch: Scratch::new(None)? };
-        let mut names = KeysByRow::builder(self.inner.graph(), &resources);
-        for mut part in self.inner.scan(&Request::of(Tables::NodeKeys(0)))? {
-            part.read(&mut |batch| match batch {
-                Batch::Nodes(nodes) => names.add(&nodes),
-                _ => Ok(()),
-            })?;
-        }
-        let names = names.finish()?;
-        Ok(Ends::Keys(self.names.get_or_init(|| names).gather(0, rows.values())?))
+        let read = || {
+            let resources = Resources { threads: 1, budget: self.budget.clone(), scratch: Scratch::new(None)? };
+            let mut names = KeysByRow::builder(self.inner.graph(), &resources);
+            for mut part in self.inner.scan(&Request::of(Tables::NodeKeys(0)))? {
+                part.read(&mut |batch| match batch {
+                    Batch::Nodes(nodes) => names.add(&nodes),
+                    _ => Ok(()),
+                })?;
+            }
+            names.finish()
+        };
+        self.names.get(read)?.gather(0, rows.values()).map(Ends::Keys)
     }
 
     fn edges(&self, batch: &EdgeBatch) -> Result<EdgeBatch> {

@@ -1,6 +1,6 @@
 //! Shows a graph as nodes and edges.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -14,6 +14,7 @@ use super::tables::ByEdge;
 use super::{EdgeMemberships, ROLES, Reification};
 use crate::mapping::arrays::as_type;
 use crate::mapping::forward;
+use crate::read_once::ReadOnce;
 use isomorph_model::part::shown;
 
 /// Shows a graph as nodes and edges.
@@ -21,9 +22,7 @@ pub struct Reified {
     inner: Arc<dyn Source>,
     record: Reification,
     /// The groups of edges, in the order of [`Reified::lists_of_groups`]: read with the first edge.
-    groups: OnceLock<Vec<ByEdge>>,
-    /// Held while they are read, so that it happens only once.
-    reading: Mutex<()>,
+    groups: ReadOnce<Vec<ByEdge>>,
     budget: Budget,
 }
 
@@ -50,7 +49,7 @@ impl Reified {
             return Err(Error::usage("the mapping is of another graph"));
         }
         let (record, budget) = (record.clone(), budget.clone());
-        Ok(Reified { inner, record, groups: OnceLock::new(), reading: Mutex::default(), budget })
+        Ok(Reified { inner, record, groups: ReadOnce::default(), budget })
     }
 
     fn lists_of_groups(&self) -> impl Iterator<Item = &EdgeMemberships> {
@@ -59,19 +58,11 @@ impl Reified {
 
     /// The groups of edges.
     fn by_edge(&self) -> Result<&[ByEdge]> {
-        if let Some(groups) = self.groups.get() {
-            return Ok(groups);
-        }
-        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(groups) = self.groups.get() {
-            return Ok(groups);
-        }
-        let wanted: Vec<&EdgeMemberships> = self.lists_of_groups().collect();
-        let read = match wanted.as_slice() {
-            [] => Vec::new(),
-            wanted => ByEdge::read(self.inner.as_ref(), wanted, &self.budget)?,
+        let read = || match self.lists_of_groups().collect::<Vec<_>>().as_slice() {
+            [] => Ok(Vec::new()),
+            wanted => ByEdge::read(self.inner.as_ref(), wanted, &self.budget),
         };
-        Ok(self.groups.get_or_init(|| read))
+        self.groups.get(read).map(Vec::as_slice)
     }
 
     fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
@@ -120,21 +111,13 @@ impl Reified {
             }
         }
         let (keys, labels) = (Some(batch.keys), None);
-        Ok(NodeBatch { ty: tables.node, start: batch.start, numbers: None, rows: batch.rows, keys, labels, properties })
+        Ok(NodeBatch { keys, labels, properties, ..NodeBatch::of(tables.node, batch.start, batch.rows) })
     }
 
     fn groups(&self, batch: GroupBatch) -> Result<NodeBatch> {
         let tables = self.record.groups.get(batch.kind).ok_or_else(|| Error::usage("no such kind of groups"))?;
         let (rows, keys) = (batch.keys.len(), Some(key_text(&batch.keys)?));
-        Ok(NodeBatch {
-            ty: tables.node,
-            start: batch.start,
-            numbers: None,
-            rows,
-            keys,
-            labels: None,
-            properties: batch.properties,
-        })
+        Ok(NodeBatch { keys, properties: batch.properties, ..NodeBatch::of(tables.node, batch.start, rows) })
     }
 
     fn members(&self, batch: &MemberBatch, role: usize) -> Result<Option<EdgeBatch>> {
@@ -153,7 +136,7 @@ impl Reified {
         }
         properties.push(batch.coefficients.as_ref().map(|column| rows.of(column)).transpose()?);
         let (source, target) = (rows.of_ends(&batch.owner)?, rows.of_ends(&batch.member)?);
-        Ok(Some(edge_batch(ty, source, target, properties)))
+        Ok(Some(EdgeBatch { properties, ..EdgeBatch::between(ty, source, target) }))
     }
 
     fn memberships(&self, batch: MembershipBatch) -> Result<Option<EdgeBatch>> {
@@ -164,7 +147,7 @@ impl Reified {
             Ends::Keys(keys) => Ends::Keys(key_text(keys)?),
             rows => rows.clone(),
         };
-        Ok(Some(edge_batch(ty, source, batch.member, batch.properties)))
+        Ok(Some(EdgeBatch { properties: batch.properties, ..EdgeBatch::between(ty, source, batch.member) }))
     }
 
     fn batch(&self, batch: Batch, want: Want, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
@@ -196,12 +179,6 @@ impl Reified {
         let parts = self.inner.scan(&request.for_tables(tables))?;
         Ok(parts.into_iter().map(|inner| shown(inner, move |batch, take| self.batch(batch, want, take))).collect())
     }
-}
-
-/// A batch of edges of one type.
-fn edge_batch(ty: usize, source: Ends, target: Ends, properties: Columns) -> EdgeBatch {
-    let rows = source.len();
-    EdgeBatch { ty, rows, relations: None, source, target, layers: None, directed: None, keys: None, properties }
 }
 
 impl Source for Reified {

@@ -1,21 +1,21 @@
 //! Shows a graph of several node types as a graph of one.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, Int32Array, UInt64Array};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
+    About, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
 };
 
 use super::{By, Parting, labels};
 use crate::counted::node_rows;
 use crate::mapping::CARRY_FITS;
 use crate::mapping::declared;
-use crate::mapping::view::{edges_as, near, of_types};
+use crate::mapping::view::{edges_as, near, of_types, rows_as};
 use crate::progress::Silent;
+use crate::read_once::ReadOnce;
 use isomorph_dataset::must_exist;
-use isomorph_model::part::shown;
 
 /// Shows node types as the values of a property, or as labels.
 pub struct Unparted {
@@ -23,11 +23,9 @@ pub struct Unparted {
     record: Parting,
     shown: Graph,
     /// The first row of each node type, and the end of the last: counted on first use, if nothing states it.
-    bases: OnceLock<Vec<u64>>,
+    bases: ReadOnce<Vec<u64>>,
     /// Whether nodes have row numbers: if that costs nothing, and if edges refer to rows.
     by_row: bool,
-    /// Held while nodes are counted, so that it happens only once.
-    counting: Mutex<()>,
     /// The key that was looked up last, and the type of its node: it is requested once for each edge type and side.
     home: Mutex<Option<(String, usize)>>,
 }
@@ -48,31 +46,26 @@ impl Unparted {
         }
         let by_row = found.nodes.iter().all(|ty| ty.rows.is_some())
             || (0..found.edges.len()).any(|ty| inner.end_form(ty) == EndForm::Rows);
-        let (record, bases, counting) = (record.clone(), OnceLock::new(), Mutex::default());
-        Ok(Unparted { inner, record, shown, bases, by_row, counting, home: Mutex::new(None) })
+        let (record, bases) = (record.clone(), ReadOnce::default());
+        Ok(Unparted { inner, record, shown, bases, by_row, home: Mutex::new(None) })
     }
 
     /// The first row of each node type, and the end of the last.
     fn bases(&self, threads: usize, progress: &dyn Progress) -> Result<&[u64]> {
-        let _alone = self.counting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bases) = self.bases.get() {
-            return Ok(bases);
-        }
-        let (mut bases, mut next) = (vec![0], 0u64);
-        for rows in node_rows(self.inner.as_ref(), threads, progress)? {
-            next = next.saturating_add(rows);
-            bases.push(next);
-        }
-        Ok(self.bases.get_or_init(|| bases))
+        let read = || {
+            let (mut bases, mut next) = (vec![0], 0u64);
+            for rows in node_rows(self.inner.as_ref(), threads, progress)? {
+                next = next.saturating_add(rows);
+                bases.push(next);
+            }
+            Ok(bases)
+        };
+        self.bases.get(read).map(Vec::as_slice)
     }
 
     /// The first row of a node type.
     fn base(&self, ty: usize) -> Result<u64> {
-        let bases = match self.bases.get() {
-            Some(bases) => bases,
-            None => self.bases(1, &Silent)?,
-        };
-        bases.get(ty).copied().ok_or_else(|| Error::usage("no such node type"))
+        self.bases(1, &Silent)?.get(ty).copied().ok_or_else(|| Error::usage("no such node type"))
     }
 
     fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
@@ -102,7 +95,7 @@ impl Unparted {
         };
         let base = if self.by_row { self.base(batch.ty)? } else { 0 };
         let start = base.saturating_add(batch.start);
-        Ok(NodeBatch { ty: 0, start, numbers: None, rows: batch.rows, keys: batch.keys, labels, properties })
+        Ok(NodeBatch { keys: batch.keys, labels, properties, ..NodeBatch::of(0, start, batch.rows) })
     }
 
     fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
@@ -193,13 +186,7 @@ impl Source for Unparted {
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
         for tables in tables {
             let inner = self.inner.scan(&request.for_tables(tables))?;
-            parts.extend(inner.into_iter().map(|inner| {
-                shown(inner, |batch, give| match batch {
-                    Batch::Nodes(nodes) => give(Batch::Nodes(self.nodes(nodes)?)),
-                    Batch::Edges(edges) => give(Batch::Edges(self.edges(edges)?)),
-                    other => give(other),
-                })
-            }));
+            parts.extend(rows_as(inner, |nodes| self.nodes(nodes), |edges| self.edges(edges)));
         }
         Ok(parts)
     }

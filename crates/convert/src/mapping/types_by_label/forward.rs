@@ -10,11 +10,9 @@ use isomorph_model::{
 };
 
 use super::{By, Parting, labels};
-use crate::mapping::view::{
-    Asked, Rows, alike, columns_alone, edges_shown, near, one_table, properties_of, rows_by_type, with_filters,
-};
+use crate::mapping::narrowed::{Asked, TypeByType, alike, columns_alone, only};
+use crate::mapping::view::{Rows, edges_shown, near, one_table, properties_of, rows_by_type, rows_shown};
 use crate::mapping::{declared, forward};
-use isomorph_model::part::shown;
 
 /// Shows a graph with a node type for each value of a property, or each label.
 pub struct Parted {
@@ -60,15 +58,7 @@ impl Parted {
                     (kept, self.labels(batch, ty, own, &rows))
                 }
             };
-            give(Batch::Nodes(NodeBatch {
-                ty,
-                start: batch.start,
-                numbers: None,
-                rows: rows.len(),
-                keys,
-                labels,
-                properties,
-            }))?;
+            give(Batch::Nodes(NodeBatch { keys, labels, properties, ..NodeBatch::of(ty, batch.start, rows.len()) }))?;
         }
         Ok(())
     }
@@ -84,38 +74,12 @@ impl Parted {
         Some(builder.finish())
     }
 
-    /// What of the one node type is read: keys or labels, which tell types, always are.
-    fn wanted_of_nodes(&self, ty: usize, wanted: &Narrowing) -> Narrowing {
-        let labels = wanted.labels || matches!(self.record.by, By::Label { .. });
-        let places = wanted.properties.iter().filter_map(|at| self.place_in_nodes(ty, *at));
-        let is_ordered = self.record.typed.nodes.get(ty).is_none_or(|ty| ty.ordered);
-        let own = properties_of(&self.record.typed, Tables::Nodes(ty));
-        let stored = properties_of(self.inner.graph(), Tables::Nodes(0));
-        with_filters(columns_alone(true, labels, places), wanted, own, |asked| match asked {
-            // Rows that are left out are not counted.
-            _ if is_ordered => None,
-            Asked::Name(name) => (name == Narrowing::KEY).then(|| name.to_owned()),
-            Asked::Property(at) => alike(own.get(at)?, stored.get(self.place_in_nodes(ty, at)?)?),
-        })
-    }
-
     /// Where the one node type has a property of node type `ty`.
     fn place_in_nodes(&self, ty: usize, at: usize) -> Option<usize> {
         match &self.record.by {
             By::Property { property, .. } => Some(at + usize::from(at >= *property)),
             By::Label { columns, .. } => columns.get(ty)?.get(at).copied(),
         }
-    }
-
-    /// The same of an edge type, which has the columns of the one that it is a part of.
-    fn wanted_of_edges(&self, ty: usize, of: usize, wanted: &Narrowing) -> Narrowing {
-        let own = properties_of(&self.record.typed, Tables::Edges(ty));
-        let stored = properties_of(self.inner.graph(), Tables::Edges(of));
-        let columns = columns_alone(true, false, wanted.properties.iter().copied());
-        with_filters(columns, wanted, own, |asked| match asked {
-            Asked::Name(name) => Some(name.to_owned()),
-            Asked::Property(at) => alike(own.get(at)?, stored.get(at)?),
-        })
     }
 
     /// Checks that a node is of the type that the edges of type `edge` have on this side.
@@ -153,6 +117,59 @@ impl Parted {
     }
 }
 
+impl TypeByType for Parted {
+    fn sides(&self) -> (&Graph, &dyn Source) {
+        (&self.record.typed, self.inner.as_ref())
+    }
+
+    fn stored_tables(&self, tables: Tables) -> Tables {
+        let of = |ty: usize| self.record.edges.get(ty).copied().unwrap_or_default();
+        match tables {
+            Tables::Nodes(_) | Tables::NodeKeys(_) => Tables::Nodes(0),
+            Tables::Edges(ty) => Tables::Edges(of(ty)),
+            Tables::EdgeEnds(ty) => Tables::EdgeEnds(of(ty)),
+            other => other,
+        }
+    }
+
+    fn stored_name(&self, tables: Tables, asked: Asked<'_>) -> Option<String> {
+        let own = properties_of(&self.record.typed, tables);
+        let stored = properties_of(self.inner.graph(), self.stored_tables(tables));
+        match (tables, asked) {
+            (Tables::Nodes(_) | Tables::NodeKeys(_), Asked::Name(name)) => {
+                (name == Narrowing::KEY).then(|| name.to_owned())
+            }
+            (Tables::Nodes(ty) | Tables::NodeKeys(ty), Asked::Property(at)) => {
+                alike(own.get(at)?, stored.get(self.place_in_nodes(ty, at)?)?)
+            }
+            (_, Asked::Name(name)) => Some(name.to_owned()),
+            (_, Asked::Property(at)) => alike(own.get(at)?, stored.get(at)?),
+        }
+    }
+
+    /// Keys or labels, which tell the types of nodes, are always read. An edge type has the columns of the one that it is a part of.
+    fn stored_columns(&self, tables: Tables, wanted: &Narrowing) -> Option<Narrowing> {
+        match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => {
+                let labels = wanted.labels || matches!(self.record.by, By::Label { .. });
+                let places = wanted.properties.iter().filter_map(|at| self.place_in_nodes(ty, *at));
+                Some(columns_alone(true, labels, places))
+            }
+            Tables::Edges(_) | Tables::EdgeEnds(_) => {
+                Some(columns_alone(true, false, wanted.properties.iter().copied()))
+            }
+            _ => None,
+        }
+    }
+
+    fn may_omit_rows(&self, tables: Tables) -> bool {
+        match tables {
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) => self.record.typed.nodes.get(ty).is_some_and(|ty| !ty.ordered),
+            _ => true,
+        }
+    }
+}
+
 impl Source for Parted {
     forward!(inner: prepare);
 
@@ -161,32 +178,13 @@ impl Source for Parted {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let of = |ty: usize| self.record.edges.get(ty).copied().unwrap_or_default();
-        let (tables, nodes, edges) = match request.tables {
-            Tables::Nodes(ty) | Tables::NodeKeys(ty) => (Tables::Nodes(0), Some(ty), None),
-            Tables::Edges(ty) => (Tables::Edges(of(ty)), None, Some(ty)),
-            Tables::EdgeEnds(ty) => (Tables::EdgeEnds(of(ty)), None, Some(ty)),
-            other => (other, None, None),
-        };
-        let inner = request.for_tables(tables);
-        let inner = match (request.tables, request.narrowing()) {
-            (Tables::Nodes(ty) | Tables::NodeKeys(ty), Some(wanted)) => {
-                inner.narrowed(self.wanted_of_nodes(ty, wanted))
-            }
-            (Tables::Edges(ty) | Tables::EdgeEnds(ty), Some(wanted)) => {
-                inner.narrowed(self.wanted_of_edges(ty, of(ty), wanted))
-            }
-            _ => inner,
-        };
-        let parts = self.inner.scan(&inner)?;
-        let parted = |inner| {
-            shown(inner, move |batch, give| match batch {
-                Batch::Nodes(batch) => self.nodes(&batch, nodes, give),
-                Batch::Edges(batch) => self.edges(&batch, edges, give),
-                other => give(other),
-            })
-        };
-        Ok(parts.into_iter().map(parted).collect())
+        let only = only(request.tables);
+        let parts = self.inner.scan(&self.stored_request(request))?;
+        Ok(rows_shown(
+            parts,
+            move |nodes, give| self.nodes(&nodes, only, give),
+            move |edges, give| self.edges(&edges, only, give),
+        ))
     }
 
     fn is_one_table(&self, _tables: Tables) -> bool {
@@ -205,16 +203,7 @@ impl Source for Parted {
     }
 
     fn look_up_cost(&self, tables: Tables, column: &str) -> Cost {
-        match (tables, column) {
-            (Tables::Nodes(_) | Tables::NodeKeys(_), Narrowing::KEY) => {
-                self.inner.look_up_cost(Tables::Nodes(0), column)
-            }
-            (Tables::Edges(ty) | Tables::EdgeEnds(ty), Narrowing::SOURCE | Narrowing::TARGET) => {
-                let of = self.record.edges.get(ty).copied().unwrap_or_default();
-                self.inner.look_up_cost(Tables::Edges(of), column)
-            }
-            _ => Cost::pass(None),
-        }
+        self.stored_cost(tables, column)
     }
 
     fn about(&self) -> About {

@@ -1,13 +1,13 @@
 //! Values for which an output has no type, as texts: durations and intervals in ISO 8601, as openCypher writes them; bytes in base64; maps as
-//! lists of keys and values.
+//! lists of keys and values. Floats of 32 bits are doubles with the same digits.
 
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{DurationNanosecondType, DurationSecondType, IntervalMonthDayNanoType};
+use arrow_array::types::{DurationNanosecondType, DurationSecondType, Float32Type, IntervalMonthDayNanoType};
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, GenericListArray, OffsetSizeTrait, RecordBatch, RecordBatchOptions,
-    StringArray, StructArray,
+    Array, ArrayRef, FixedSizeListArray, Float64Array, GenericListArray, OffsetSizeTrait, RecordBatch,
+    RecordBatchOptions, StringArray, StructArray,
 };
 use arrow_cast::base64::{BASE64_STANDARD, b64_encode};
 use arrow_cast::cast;
@@ -77,6 +77,8 @@ fn spelled_type(data_type: &DataType, in_text: bool) -> Option<DataType> {
         T::Duration(_) | T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => {
             in_text.then_some(T::Utf8)
         }
+        // In JSON, a number is a double to most readers: the one that has the digits of the float.
+        T::Float32 => in_text.then_some(T::Float64),
         T::Dictionary(_, values) => spelled_type(values, in_text),
         T::List(field) => item(field).map(T::List),
         T::LargeList(field) => item(field).map(T::LargeList),
@@ -130,6 +132,10 @@ fn spelled(column: &ArrayRef, to: &DataType) -> Outcome<ArrayRef> {
                     .map(|value| value.map(|value| of_time(value.months.into(), value.days.into(), value.nanoseconds))),
             )
         }
+        (T::Float32, _) => {
+            let floats = column.as_primitive::<Float32Type>();
+            Arc::new(floats.iter().map(|value| value.map(with_its_digits)).collect::<Float64Array>())
+        }
         (T::Binary, _) => Arc::new(b64_encode(&BASE64_STANDARD, column.as_binary::<i32>())),
         (T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_), _) => spelled(&cast(column, &T::Binary)?, to)?,
         (T::Dictionary(_, values), _) => spelled(&cast(column, values)?, to)?,
@@ -155,6 +161,11 @@ fn spelled(column: &ArrayRef, to: &DataType) -> Outcome<ArrayRef> {
         }
         (_, to) => cast(column, to)?,
     })
+}
+
+/// The double with the shortest digits that tell a float from others: 0.1, not 0.10000000149011612.
+fn with_its_digits(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or_else(|_| value.into())
 }
 
 fn of_time(months: i64, days: i64, nanoseconds: i64) -> String {
@@ -217,6 +228,20 @@ mod tests {
             let found = of(column, true);
             assert_eq!(found, (DataType::Utf8, vec![Some(expected.to_owned()), None]));
         }
+    }
+
+    #[test]
+    fn floats_of_32_bits_have_their_digits_in_every_text() {
+        let all = [0.1, -3.4e38, 1e-45, 16_777_216.0, f32::INFINITY];
+        let floats: ArrayRef = Arc::new(Float32Array::from_iter(all.map(Some).into_iter().chain([None])));
+        let (data_type, texts) = of(ArrayRef::clone(&floats), true);
+        let expected = ["0.1", "-3.4e38", "1e-45", "16777216.0", "inf"].map(|text| Some(text.to_owned()));
+        assert_eq!((data_type, &texts[..5]), (DataType::Float64, &expected[..]));
+        assert_eq!(texts[5], None);
+        // Read as a float, each is the same.
+        let back: Vec<f32> = texts.iter().flatten().map(|text| text.parse().unwrap()).collect();
+        assert_eq!(back, all);
+        assert_eq!(of(floats, false).0, DataType::Float32);
     }
 
     #[test]

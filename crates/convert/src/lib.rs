@@ -86,6 +86,7 @@ use isomorph_error::Rule;
 /// Rules about conversions, for `explain`.
 pub static RULES: &[&Rule] = &[
     &sidecar::CARRY_STALE,
+    &sidecar::CARRY_TABLE,
     &sidecar::CARRY_UNREAD,
     &sidecar::CARRY_IN_PART,
     &sidecar::CARRY_OTHER,

@@ -69,7 +69,7 @@ fn write(source: &Opened, to: Format, path: &Path) -> Certificate {
     write_with(source, to, path, &resources, false).unwrap_or_else(|error| panic!("{to}: {error:?}"))
 }
 
-/// Pajek and JSON lines of KGX cannot hold the graph above: a text with quotation marks, and two node types.
+/// Pajek cannot hold the graph above: a text with quotation marks.
 const FORMATS: [(Format, &str); 5] = [
     (Format::EDGELIST, "a.edges.gz"),
     (Format::MATRIX_MARKET, "a.mtx"),
@@ -127,6 +127,38 @@ fn psl_keeps_properties_beside_its_predicates() {
 }
 
 #[test]
+fn a_damaged_table_of_the_sidecar_is_told_as_that() {
+    let tables = social();
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("psl");
+    write(&open(tables.path()), Format::PSL, &path);
+    let table = path.join("_isomorph/edges-0.parquet");
+    let mut bytes = std::fs::read(&table).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&table, bytes).unwrap();
+    let error = open_with(&path, SidecarUse::Auto).err().unwrap();
+    assert_eq!(error.broken_rule().map(|rule| rule.id), Some("CARRY-TABLE"), "{error:?}");
+    assert_eq!(error.message(), "a table of the sidecar is damaged: _isomorph/edges-0.parquet has different bytes");
+    assert!(open_with(&path, SidecarUse::Ignore).is_ok());
+}
+
+#[test]
+fn an_edge_without_truth_is_refused_for_psl() {
+    let tables = tempfile::tempdir().unwrap();
+    std::fs::write(tables.path().join("nodes.csv"), "id\na\nb\n").unwrap();
+    std::fs::write(tables.path().join("edges.csv"), "source,target,truth\na,b,0.5\nb,a,\n").unwrap();
+    let (source, resources) = (open(tables.path()), Resources::of_this_machine().unwrap());
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("psl");
+    let error = write_with(&source, Format::PSL, &path, &resources, false).err().unwrap();
+    assert_eq!(error.kind(), Kind::WouldLose, "{error:?}");
+    assert!(error.message().contains("has no truth"), "{error:?}");
+    assert!(!path.exists());
+    write_with(&source, Format::PSL, &path, &resources, true).unwrap();
+}
+
+#[test]
 fn neighbours_are_those_of_the_graph() {
     let tables = social();
     let source = open(tables.path());
@@ -152,11 +184,11 @@ fn neighbours_are_those_of_the_graph() {
 fn changes_are_noticed() {
     let tables = social();
     let source = open(tables.path());
-    let stale = |result: Result<Opened>| {
+    let stale = |result: Result<Opened>, rule: &str| {
         let error = result.err().unwrap();
         assert_eq!(
             (error.kind(), error.broken_rule().map(|rule| rule.id)),
-            (Kind::StaleSidecar, Some("CARRY-STALE")),
+            (Kind::StaleSidecar, Some(rule)),
             "{error:?}"
         );
     };
@@ -172,17 +204,17 @@ fn changes_are_noticed() {
         assert!(verify(&Location::from_path(&path), &formats).unwrap().1.is_empty());
         // Unchanged, names and types alone are the whole.
         open_with(&path, SidecarUse::Schema).unwrap();
-        for changed in [&data, &table] {
+        for (changed, rule) in [(&data, "CARRY-STALE"), (&table, "CARRY-TABLE")] {
             let kept = std::fs::read(changed).unwrap();
             let mut longer = kept.clone();
             longer.push(b'\n');
             std::fs::write(changed, &longer).unwrap();
-            stale(open_with(&path, SidecarUse::Auto));
-            stale(open_with(&path, SidecarUse::Schema));
+            stale(open_with(&path, SidecarUse::Auto), rule);
+            stale(open_with(&path, SidecarUse::Schema), rule);
             let mut other = kept.clone();
             *other.last_mut().unwrap() ^= 1;
             std::fs::write(changed, &other).unwrap();
-            stale(open_with(&path, SidecarUse::Auto));
+            stale(open_with(&path, SidecarUse::Auto), rule);
             assert!(!verify(&Location::from_path(&path), &formats).unwrap().1.is_empty());
             std::fs::write(changed, &kept).unwrap();
         }
@@ -191,7 +223,7 @@ fn changes_are_noticed() {
         assert_eq!(error.broken_rule().map(|rule| rule.id), Some("CARRY-STALE"), "{error:?}");
         let kept = std::fs::read(&table).unwrap();
         std::fs::remove_file(&table).unwrap();
-        stale(open_with(&path, SidecarUse::Auto));
+        stale(open_with(&path, SidecarUse::Auto), "CARRY-TABLE");
         std::fs::write(&table, kept).unwrap();
         // Dropping the sidecar drops its tables.
         remove(&Location::from_path(&path), &formats).unwrap();
@@ -273,11 +305,30 @@ fn kgx_lines_are_those_of_kgx() {
     let again = home.path().join("again");
     write(&alone, Format::KGX_LINES, &again);
     assert_eq!(digests(&open(&again), &resources).content, digests(&alone, &resources).content);
-    // Several node types are refused, and nothing is left.
+    // Categories are the node types, where there are several.
     let several = social();
-    let refused = home.path().join("several");
-    assert!(write_with(&open(several.path()), Format::KGX_LINES, &refused, &resources, false).is_err());
-    assert!(!refused.exists());
+    let source = open(several.path());
+    let place = home.path().join("several");
+    write(&source, Format::KGX_LINES, &place);
+    let there = open(&place);
+    assert_eq!(digests(&there, &resources), digests(&source, &resources));
+    let count = |opened: &Opened, key: &str| {
+        let found = opened.graph.neighbors(0, NodeId::Key(key), Side::Out).unwrap();
+        found.map(|batch| if let Batch::Edges(edges) = batch.unwrap() { edges.rows } else { 0 }).sum::<usize>()
+    };
+    assert_eq!(count(&there, "ann"), count(&source, "ann"));
+    let back = home.path().join("back");
+    write(&there, Format::PARQUET, &back);
+    assert_eq!(digests(&open(&back), &resources), digests(&source, &resources));
+    let text = std::fs::read_to_string(place.join("nodes.jsonl")).unwrap();
+    let categories: Vec<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|node| format!("{} {}", node["id"], node["category"]))
+        .collect();
+    assert_eq!(categories.len(), 7);
+    assert!(categories.iter().any(|node| node.contains("zoe") && node.contains("person")), "{categories:?}");
+    assert!(categories.iter().any(|node| node.contains("-4") && node.contains("place")), "{categories:?}");
 }
 
 const MAPPING_OF_ONE_TYPE: &str = "CREATE EXTERNAL TABLE person (name VARCHAR NOT NULL, age INTEGER, tags VARCHAR[], labels VARCHAR[])

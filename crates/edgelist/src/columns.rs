@@ -78,6 +78,7 @@ impl Seen {
             Value::Int(value) => (Kind::Int, !is_exact(value.unsigned_abs().into())),
             Value::Float(_) => (Kind::Float, false),
             Value::Text(_) => (Kind::Text, false),
+            Value::Json(text) if infinite(text).is_some() => (Kind::Float, false),
             Value::Json(_) => (Kind::Json, false),
         };
         self.count += 1;
@@ -149,6 +150,12 @@ impl Properties {
     }
 }
 
+/// The infinite number that a literal too large for a double is in Python, which has no other: `1e999`. An integer is none, whatever its size.
+fn infinite(text: &str) -> Option<f64> {
+    let is_float = text.starts_with(|c: char| c.is_ascii_digit() || c == '-') && text.contains(['e', 'E', '.']);
+    text.parse().ok().filter(|value: &f64| is_float && value.is_infinite())
+}
+
 /// A column builder.
 pub(crate) enum Column {
     Bool(BooleanBuilder),
@@ -207,6 +214,10 @@ impl Column {
             (Column::Float(column), Value::Float(value)) => column.append_value(value),
             // A column of floats only contains integers that a double represents exactly.
             (Column::Float(column), Value::Int(value)) => column.append_value(value as f64),
+            (Column::Float(column), Value::Json(text)) => match infinite(&text) {
+                Some(value) => column.append_value(value),
+                None => return false,
+            },
             (Column::Text(column), Value::Text(text)) => column.append_value(text),
             (Column::Json(column), value) => {
                 let mut json = String::new();
@@ -254,4 +265,34 @@ pub(crate) fn free(name: &str, taken: &[String]) -> String {
     let is_free = |name: &str| !taken.iter().any(|other| other == name);
     let numbered = (2..).map(|number| Cow::Owned(format!("{name}_{number}")));
     std::iter::once(Cow::Borrowed(name)).chain(numbered).find(|name| is_free(name)).unwrap_or_default().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Float64Type;
+
+    use super::*;
+
+    #[test]
+    fn literals_that_are_too_large_are_infinite_numbers_among_floats() {
+        let values = || [Value::Float(0.5), Value::Json("1e999".to_owned()), Value::Json("-1E+400".to_owned())];
+        let mut seen = Seen::default();
+        values().iter().for_each(|value| seen.value(value));
+        assert_eq!(seen.kind(Kind::Json), Kind::Float);
+        let mut column = Column::new(&Kind::Float.property("x"));
+        assert!(values().into_iter().all(|value| column.push_value(value)));
+        assert_eq!(column.finish().as_primitive::<Float64Type>().values(), &[0.5, f64::INFINITY, f64::NEG_INFINITY]);
+        for other in ["18446744073709551616", "0.12345678901234567891", "[1e999]", "infinity"] {
+            let mut seen = Seen::default();
+            seen.value(&Value::Json(other.to_owned()));
+            assert_eq!(seen.kind(Kind::Json), Kind::Json, "{other}");
+            assert!(!Column::new(&Kind::Float.property("x")).push_value(Value::Json(other.to_owned())), "{other}");
+        }
+        // Where other values are no numbers, it stays as it is written.
+        let mut mixed = Seen::default();
+        [Value::Json("1e999".to_owned()), Value::Text("a".into())].iter().for_each(|value| mixed.value(value));
+        assert_eq!(mixed.kind(Kind::Json), Kind::Json);
+    }
 }

@@ -97,6 +97,11 @@ impl<'a> EdgeListWriter<'a> {
                     }
                     self.line.push_str(text);
                 }
+                // Not the literal of dictionaries: columns are read as words.
+                DataType::Float64 if column.as_primitive::<Float64Type>().value(row).is_infinite() => {
+                    let is_positive = column.as_primitive::<Float64Type>().value(row) > 0.0;
+                    self.line.push_str(if is_positive { "inf" } else { "-inf" });
+                }
                 _ => value(property, column, row, &mut self.line)?,
             }
         }

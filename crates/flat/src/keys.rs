@@ -9,7 +9,7 @@ use isomorph_storage::Scratch;
 use isomorph_storage::parallel::{self, Ahead};
 use isomorph_tables::lookup::{KeyRows, KeyRowsBuilder, Lookup, LookupOptions};
 
-use crate::open::Tables;
+use crate::open::{OpenOptions, Tables};
 use crate::rules;
 use crate::table::Piece;
 
@@ -25,6 +25,16 @@ pub(crate) enum Keys {
 
 /// Batches of keys of one piece that may wait for those of pieces before it.
 const AHEAD: usize = 2;
+
+/// How the keys of one of `types` node types are looked up.
+///
+/// # Errors
+/// When there is no directory for temporary files.
+pub(crate) fn lookup_options(options: &OpenOptions, types: usize) -> Result<LookupOptions> {
+    let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+    let memory = options.budget.limit() / 4 / types.max(1) as u64;
+    Ok(LookupOptions::new(&options.budget, &scratch).memory(memory))
+}
 
 impl Tables {
     /// The keys of node type `ty`, which are read at the first call.
@@ -47,10 +57,7 @@ impl Tables {
             return Ok(Keys::Rows(table.rows));
         }
         let name = &table.columns[own.key].name;
-        let scratch = self.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
-        let memory = self.options.budget.limit() / 4 / self.nodes.len().max(1) as u64;
-        let options = LookupOptions::new(&self.options.budget, &scratch).memory(memory);
-        let mut builder = KeyRowsBuilder::new(options);
+        let mut builder = KeyRowsBuilder::new(lookup_options(&self.options, self.nodes.len())?);
         self.each_key(ty, |first, keys| {
             if let Some(at) = first_null(keys) {
                 let place = table.place_of(first + at as u64).in_field(name.clone());
@@ -58,7 +65,32 @@ impl Tables {
             }
             builder.push(keys)
         })?;
-        let found = builder.finish()?;
+        self.distinct(ty, builder.finish()?)
+    }
+
+    /// Takes the keys of node type `ty`, if they were kept when its table was opened.
+    ///
+    /// # Errors
+    /// When a key is repeated.
+    pub(crate) fn take_kept_keys(&mut self, ty: usize) -> Result<()> {
+        let Some(own) = self.nodes.get(ty).filter(|own| !own.row_keys) else { return Ok(()) };
+        let (at, key) = (own.table, own.key);
+        let table = &mut self.tables[at];
+        let is_own = |(name, _): &mut (String, Lookup)| table.columns.get(key).is_some_and(|own| own.name == *name);
+        let Some((_, found)) = table.kept_keys.take_if(is_own) else { return Ok(()) };
+        let keys = self.distinct(ty, found)?;
+        // Nothing else has read them yet.
+        if let Some(slot) = self.keys.get(ty) {
+            slot.get_or_init(|| keys);
+        }
+        Ok(())
+    }
+
+    /// The keys of node type `ty`, which must all differ.
+    fn distinct(&self, ty: usize, found: Lookup) -> Result<Keys> {
+        let own = self.nodes.get(ty).ok_or_else(|| Error::usage(format!("there is no node type {ty}")))?;
+        let table = &self.tables[own.table];
+        let name = &table.columns[own.key].name;
         let repeats = found.repeats();
         let Some(repeat) = repeats.shown().first() else {
             return Ok(match found {

@@ -1,15 +1,14 @@
 //! Rows that are wrong, set aside instead of ending the reading: records of CSV with another number of fields, cells that do not have their type,
-//! keys that are missing or repeated, and ends that are no node. They are found when the tables are opened, so that every reading leaves out the same ones.
+//! keys that are missing or repeated, edges without a relation, and ends that are no node. They are found when the tables are opened, so that every reading leaves out the same ones.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use arrow_array::Array;
 use isomorph_error::{Error, Finding, Kind, Place, Result, Rule};
-use isomorph_storage::Scratch;
-use isomorph_tables::lookup::{Asked, LookupOptions, WrongId, wrong_ids};
+use isomorph_tables::lookup::{Asked, WrongId, wrong_ids};
 
-use crate::keys::Keys;
+use crate::keys::{Keys, lookup_options};
 use crate::open::Tables;
 use crate::rules;
 use crate::survey::Relations;
@@ -54,6 +53,8 @@ impl Tables {
         let mut of_edges: BTreeSet<usize> = self.edges.iter().map(|own| own.table).collect();
         of_edges.retain(|table| self.nodes.iter().all(|own| own.table != *table));
         for table in of_edges {
+            let found = self.missing_relations(table)?;
+            self.reject(table, found)?;
             let found = self.wrong_ends(table)?;
             self.reject(table, found)?;
         }
@@ -131,9 +132,7 @@ impl Tables {
         let (own, mut found) = (&self.nodes[ty], Found::default());
         let table = &self.tables[own.table];
         let name = &table.columns[own.key].name;
-        let scratch = self.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
-        let memory = self.options.budget.limit() / 4 / self.nodes.len().max(1) as u64;
-        let options = LookupOptions::new(&self.options.budget, &scratch).memory(memory);
+        let options = lookup_options(&self.options, self.nodes.len())?;
         let all = wrong_ids(&options, MOST, |asked, take| match asked {
             Asked::Ids => self.each_key(ty, |first, keys| take(first.into(), keys)),
             // These are found by table: several types may have one.
@@ -146,6 +145,26 @@ impl Tables {
             let earlier = first.map(|first| table.earlier(first, row)).unwrap_or_default();
             let what = format!("the key is that of {earlier} already");
             found.add(row, table.place_of(row).in_field(name.clone()), &rules::KEY, what);
+        }
+        Ok(found)
+    }
+
+    /// Rows of edges that name no relation, where each row does.
+    fn missing_relations(&self, at: usize) -> Result<Found> {
+        let (table, mut found) = (&self.tables[at], Found::default());
+        let own = self.edges.iter().filter(|own| own.table == at).find_map(|own| own.relation.as_ref());
+        let Some((column, _)) = own else { return Ok(found) };
+        let name = &table.columns[*column].name;
+        for piece in table.pieces() {
+            let mut reading = table.read(&piece, &[*column], ROWS)?;
+            while let Some((first, count, columns)) = reading.next_batch()? {
+                let Some(relations) = columns.first().filter(|relations| relations.null_count() > 0) else { continue };
+                for row in (0..count).filter(|row| relations.is_null(*row)) {
+                    let row = first + row as u64;
+                    let place = table.place_of(row).in_field(name.clone());
+                    found.add(row, place, &rules::RELATION, "the row names no relation".to_owned());
+                }
+            }
         }
         Ok(found)
     }

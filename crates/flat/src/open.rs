@@ -66,6 +66,8 @@ pub struct Tables {
     pub(crate) edges: Vec<Edges>,
     pub(crate) keys: Vec<OnceLock<Keys>>,
     pub(crate) options: OpenOptions,
+    /// Whether ends of edges are shown as keys, which are text.
+    pub(crate) has_named_ends: bool,
     /// Rows that are set aside.
     pub(crate) rejected: Vec<Finding>,
     pub(crate) recognised: Vec<(String, String)>,
@@ -108,7 +110,7 @@ impl Tables {
             Some(graph) => Some(written_as_kgx(location, graph)?),
             None => find_or_draft(location, is_workbook, false)?,
         };
-        let mut tables = Tables::of(found, location, options)?;
+        let mut tables = Tables::of(found, location, options, true)?;
         match tables.options.lenient {
             true => tables.set_aside()?,
             false => tables.check_keys()?,
@@ -121,24 +123,20 @@ impl Tables {
     /// # Errors
     /// As [`Tables::open`].
     pub(crate) fn draft(location: &Location, options: OpenOptions) -> Result<Tables> {
-        Tables::of(find_or_draft(location, is_file_of_workbook(location), true)?, location, options)
+        Tables::of(find_or_draft(location, is_file_of_workbook(location), true)?, location, options, false)
     }
 
-    fn of(found: Option<Found>, location: &Location, options: OpenOptions) -> Result<Tables> {
-        let found = found.ok_or_else(|| {
-            Error::unsupported("these are no tables that a mapping file or a convention makes a graph of")
-                .at(location.to_string())
-                .hint("write a mapping file, graph.pgq: CREATE EXTERNAL TABLE …, CREATE PROPERTY GRAPH …")
-        })?;
+    fn of(found: Option<Found>, location: &Location, options: OpenOptions, keeps_keys: bool) -> Result<Tables> {
+        let found = found.ok_or_else(|| not_recognised(location))?;
         let (location, findings) = (location.clone(), found.findings.clone());
-        Opening { location, found, options, opened: Vec::new(), by_name: HashMap::new(), findings }.open()
+        Opening { location, found, options, keeps_keys, opened: Vec::new(), by_name: HashMap::new(), findings }.open()
     }
 
     /// Reads the keys of all nodes: a key that is missing or repeated is a finding, so that no command reads one of two nodes, or counts
     /// both.
     fn check_keys(&mut self) -> Result<()> {
         for ty in 0..self.nodes.len() {
-            let keys = self.keys_of(ty).map(|_| ());
+            let keys = self.take_kept_keys(ty).and_then(|()| self.keys_of(ty).map(|_| ()));
             self.findings.note(keys)?;
         }
         Ok(())
@@ -177,4 +175,19 @@ impl Tables {
         let files: BTreeMap<&str, u64> = parts.map(|part| (part.blob.name(), part.blob.size())).collect();
         (files.values().sum(), files.len() as u64 + u64::from(self.mapping.is_some()))
     }
+}
+
+/// What is said of tables that nothing makes a graph of: which there are, and what was looked for.
+fn not_recognised(location: &Location) -> Error {
+    let tables = crate::conventions::described(location);
+    let what = match tables.is_empty() {
+        true => "there are no tables, and no mapping file that names some".to_owned(),
+        false => format!("no mapping file and no convention makes a graph of these tables: {}", tables.join("; ")),
+    };
+    Error::unsupported(what)
+        .at(location.to_string())
+        .hint("two tables: nodes and edges, with columns id, source and target")
+        .hint("a table for each type: person with a column id, person_knows_person with source and target")
+        .hint("headers as Neo4j's import, KGX, Gephi and LDBC have them")
+        .hint("write a mapping file, graph.pgq: CREATE EXTERNAL TABLE …, CREATE PROPERTY GRAPH …")
 }

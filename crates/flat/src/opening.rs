@@ -1,23 +1,26 @@
 //! Opens the tables of a mapping, and makes types of nodes and edges of them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_array::{ArrayRef, StringArray};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{Direction, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property};
+use isomorph_model::{Direction, EdgeType, Graph, Key, KeyKind, LabelColumn, LabelVocabulary, NodeType, Property};
 use isomorph_storage::Location;
+use isomorph_storage::parallel::{self, Ahead};
 
 use crate::cells::split;
 use crate::conventions::kept_type;
 use crate::find::Found;
+use crate::keys::lookup_options;
 use crate::neo4j;
 use crate::open::{Edges, Nodes, OpenOptions, Tables};
 use crate::source::label_column;
 use crate::sql::{Edge, ExternalTable, Properties, Script, TableOptions, Vertex};
 use crate::survey::RELATIONS;
-use crate::table::{Declared, Stored, Table, unread};
+use crate::table::{Declared, Piece, Stored, Table, unread};
 
 /// The most labels that are collected when a graph is opened.
 const LABELS: usize = 1_000;
@@ -27,6 +30,8 @@ pub(crate) struct Opening {
     pub location: Location,
     pub found: Found,
     pub options: OpenOptions,
+    /// Whether keys will be compared, so that they are kept where a table is read anyway.
+    pub keeps_keys: bool,
     pub opened: Vec<Table>,
     pub by_name: HashMap<String, usize>,
     pub findings: Findings,
@@ -95,6 +100,8 @@ impl Opening {
             let Some(own) = edges.iter().position(|own| Some(&own.table) == at) else { continue };
             listed(&edge.table, &mut edge.properties, &graph.edges[own].properties, &edges[own].properties);
         }
+        let is_kgx = self.options.shown.is_some() || self.found.file.is_none() && crate::is_kgx(&script);
+        let has_named_ends = is_kgx && graph.nodes.iter().all(|ty| ty.key.kind == KeyKind::Utf8);
         let (recognised, mapping) = (self.found.recognised, self.found.file);
         Ok(Tables {
             location: self.location,
@@ -104,6 +111,7 @@ impl Opening {
             edges,
             keys,
             options: self.options,
+            has_named_ends,
             rejected: Vec::new(),
             recognised,
             findings: self.findings,
@@ -145,7 +153,12 @@ impl Opening {
         let options = TableOptions::of(declared, file)?;
         let blobs = self.blobs(declared, &options, file)?;
         let OpenOptions { lenient, threads, .. } = self.options;
-        let declared = Declared { table: declared, options, file, lenient, threads };
+        // Which rows are left out is known only when cells were looked at.
+        let lookup = match lenient || !self.keeps_keys {
+            true => None,
+            false => Some(lookup_options(&self.options, script.graph.vertices.len())?),
+        };
+        let declared = Declared { table: declared, options, file, lenient, threads, lookup };
         let table = Table::open(declared, blobs, (known, keys), &mut self.findings)?;
         let at = self.opened.len();
         self.opened.push(table);
@@ -185,7 +198,7 @@ impl Opening {
         let mut ty = NodeType::new(&vertex.label, kind);
         (ty.properties, ty.rows) = (properties, Some(table.rows));
         if let Some(labels) = labels {
-            ty.labels = vocabulary(table, labels)?;
+            ty.labels = vocabulary(table, labels, self.options.threads)?;
         }
         Ok((ty, Nodes { table: at, key, row_keys, labels, properties: columns }))
     }
@@ -355,7 +368,7 @@ fn is_read(data_type: &DataType) -> bool {
 }
 
 /// The labels in a column; any, if there are very many.
-fn vocabulary(table: &Table, column: usize) -> Result<LabelVocabulary> {
+fn vocabulary(table: &Table, column: usize, threads: usize) -> Result<LabelVocabulary> {
     let mut all = BTreeSet::new();
     let is_text = |data_type: &DataType| match data_type {
         DataType::List(item) => *item.data_type() == DataType::Utf8,
@@ -365,11 +378,11 @@ fn vocabulary(table: &Table, column: usize) -> Result<LabelVocabulary> {
         let what = format!("labels are text, and {} is not", table.columns[column].name);
         return Err(Error::usage(what).at(table.place()));
     }
-    let mut add = |found: &ArrayRef| {
-        let labels = label_column(table, found.as_ref());
-        for row in 0..found.len() {
-            for label in labels.row(row).filter(|label| !all.contains(*label)).collect::<Vec<_>>() {
-                all.insert(label.to_owned());
+    // The names of a column are those that a row has.
+    let mut add = |labels: &LabelColumn| {
+        for label in labels.names() {
+            if !all.contains(label) {
+                all.insert(label.clone());
             }
         }
         all.len() <= LABELS
@@ -383,18 +396,31 @@ fn vocabulary(table: &Table, column: usize) -> Result<LabelVocabulary> {
         }
     });
     if let Some(told) = told {
-        return Ok(match add(&told) {
+        return Ok(match add(&label_column(table, told.as_ref())) {
             true => LabelVocabulary::Declared(all.into_iter().collect()),
             false => LabelVocabulary::Open,
         });
     }
-    for piece in table.pieces() {
+    let are_many = AtomicBool::new(false);
+    let read = |piece: Piece, give: &mut dyn FnMut(LabelColumn) -> Result<()>| {
         let mut reading = table.read(&piece, &[column], isomorph_tables::BATCH_ROWS)?;
         while let Some((_, _, columns)) = reading.next_batch()? {
-            if !columns.first().is_none_or(&mut add) {
-                return Ok(LabelVocabulary::Open);
+            if are_many.load(Ordering::Relaxed) {
+                break;
             }
+            columns.first().map_or(Ok(()), |column| give(label_column(table, column.as_ref())))?;
         }
-    }
-    Ok(LabelVocabulary::Declared(all.into_iter().collect()))
+        Ok(())
+    };
+    let ahead = Ahead { pieces: 2, parts: threads };
+    parallel::in_order(table.pieces(), threads, ahead, read, |labels| {
+        if !are_many.load(Ordering::Relaxed) && !add(&labels) {
+            are_many.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    })?;
+    Ok(match are_many.into_inner() {
+        true => LabelVocabulary::Open,
+        false => LabelVocabulary::Declared(all.into_iter().collect()),
+    })
 }

@@ -52,7 +52,7 @@ impl PlainTable {
                 options.csv.separator = delimiter;
             }
             let mut files = [(blob.clone(), options)];
-            let wanted = Wanted { relation: None, labels: None, known: &[], threads: pool::threads() };
+            let wanted = Wanted { relation: None, labels: None, keys: None, known: &[], threads: pool::threads() };
             let found = survey(&mut files, encoding, &wanted)?;
             let [(_, read)] = files;
             options = read;

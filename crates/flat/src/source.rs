@@ -1,4 +1,5 @@
-//! Tables as a source of model batches. Ends of edges are rows: each is looked up, so that none is read that is no node.
+//! Tables as a source of model batches. Ends of edges are rows, or keys in KGX, whose node types are told by them: each is looked up, so that none is
+//! read that is no node.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use crate::rules;
 use crate::table::Table;
 
 /// Rows of a batch, at most.
-const ROWS: usize = 1 << 16;
+const ROWS: usize = 1 << 14;
 
 /// Which columns of a type are read: positions of properties, and whether labels are.
 struct Narrow {
@@ -146,8 +147,9 @@ impl Tables {
                 let Some((first, rows, columns)) = reading.next_batch()? else { return Ok(None) };
                 let column = |at: usize| columns.get(at).ok_or_else(|| Error::usage("a batch lacks a column"));
                 let end = |side: usize| {
-                    let at = (own.table, own.ends[side]);
-                    self.rows_of(types[side], column(side)?, at, first).map(|rows| Arc::new(rows) as ArrayRef)
+                    let (at, keys) = ((own.table, own.ends[side]), column(side)?);
+                    let rows = self.rows_of(types[side], keys, at, first)?;
+                    Ok::<_, Error>(if self.has_named_ends { Arc::clone(keys) } else { Arc::new(rows) as ArrayRef })
                 };
                 let mut all = vec![end(0)?, end(1)?];
                 let directed = match directed {
@@ -167,9 +169,12 @@ impl Tables {
                     all = all.iter().map(keep).collect::<std::result::Result<_, _>>().map_err(failed)?;
                 }
                 let mut all = all.into_iter();
-                let mut ends = || {
-                    let rows = all.next().and_then(|rows| rows.as_primitive_opt::<UInt64Type>().cloned());
-                    rows.map(Ends::Rows).ok_or_else(|| Error::usage("ends are no rows"))
+                let mut ends = || match all.next() {
+                    Some(keys) if self.has_named_ends => Ok(Ends::Keys(keys)),
+                    rows => {
+                        let rows = rows.and_then(|rows| rows.as_primitive_opt::<UInt64Type>().cloned());
+                        rows.map(Ends::Rows).ok_or_else(|| Error::usage("ends are no rows"))
+                    }
                 };
                 let (source, target) = (ends()?, ends()?);
                 let directed =
@@ -308,7 +313,7 @@ impl Source for Tables {
     }
 
     fn end_form(&self, _ty: usize) -> EndForm {
-        EndForm::Rows
+        if self.has_named_ends { EndForm::Keys } else { EndForm::Rows }
     }
 
     fn about(&self) -> About {
@@ -331,16 +336,23 @@ impl Source for Tables {
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         self.edge_table(edge)?;
         let ty = &self.graph.edges[edge];
-        let row = self.row_of(if side == Side::Out { ty.source } else { ty.target }, node)?;
+        let of = if side == Side::Out { ty.source } else { ty.target };
+        let row = self.row_of(of, node)?;
         let mut parts = Vec::new();
         self.edges(edge, &Request::of(Wanted::Edges(edge)), &mut parts)?;
         let all = part::chained(parts.into_iter().map(Ok))?;
         Ok(part::shown(all, move |batch, take| {
             let Batch::Edges(edges) = batch else { return Ok(()) };
-            let Ends::Rows(rows) = (if side == Side::Out { &edges.source } else { &edges.target }) else {
-                return Ok(());
-            };
-            let rows: Vec<u64> = rows.values().to_vec();
+            let rows: Vec<u64> =
+                match (if side == Side::Out { &edges.source } else { &edges.target }, self.keys_of(of)?) {
+                    (Ends::Rows(rows), _) => rows.values().to_vec(),
+                    (Ends::Keys(keys), Keys::Known(known)) => {
+                        let mut rows = Vec::with_capacity(keys.len());
+                        known.translate(keys.as_ref(), &mut rows)?;
+                        rows
+                    }
+                    (Ends::Keys(_), Keys::Rows(_) | Keys::Many) => return Ok(()),
+                };
             let mut at = 0;
             for run in rows.chunk_by(|one, other| (*one == row) == (*other == row)) {
                 if run.first() == Some(&row) {

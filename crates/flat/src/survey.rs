@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
 use arrow_array::Array;
+use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Kind, Result};
@@ -12,6 +13,7 @@ use isomorph_model::ValueKind;
 use isomorph_model::json::{Members, Value as Json};
 use isomorph_model::type_name::list_of;
 use isomorph_storage::Blob;
+use isomorph_tables::lookup::{KeyRowsBuilder, Lookup, LookupOptions};
 use isomorph_tables::rules::JSON_RECORD;
 use isomorph_tables::{Encoding, PackedFile, ReadOptions, TableReader, TypeGuess, survey_csv};
 use serde_json::value::RawValue;
@@ -27,10 +29,17 @@ pub(crate) struct Found {
     pub columns: Vec<(String, ColumnType)>,
     /// The number of rows in each file.
     pub rows: Vec<u64>,
+    pub roles: Roles,
+}
+
+/// What was found in columns that have a role.
+pub(crate) struct Roles {
     /// The values of the column that names relations, and in how many rows each stands.
     pub relations: Vec<(String, u64)>,
     /// The different texts of the column of labels, if there is one in CSV and they are few.
     pub labels: Option<Vec<String>>,
+    /// The rows of keys, with the name of their column, if they were to be kept and no row lacks one.
+    pub keys: Option<(String, Lookup)>,
 }
 
 /// What is sought in texts.
@@ -38,6 +47,8 @@ pub(crate) struct Wanted<'a> {
     /// The column that names relations, and the one of labels.
     pub relation: Option<&'a str>,
     pub labels: Option<&'a str>,
+    /// The column of keys that are kept while the texts are read, so that they are not read once more.
+    pub keys: Option<(&'a str, &'a LookupOptions)>,
     /// Columns whose types are known.
     pub known: &'a [&'a str],
     /// Threads that read.
@@ -46,6 +57,9 @@ pub(crate) struct Wanted<'a> {
 
 /// The most different texts of a column of labels that are collected.
 const LABEL_TEXTS: usize = 4_096;
+
+/// The most bytes of keys of one piece that are kept: a packed file is a single one.
+const KEPT: usize = 64 << 20;
 
 /// Different texts of a column; `None` if there are too many.
 struct Texts(Option<BTreeSet<String>>);
@@ -110,17 +124,39 @@ pub(crate) fn header(blob: &Blob, read: &ReadOptions) -> Result<Vec<String>> {
     Ok(reader.schema().fields().iter().map(|field| field.name().clone()).collect())
 }
 
+/// The keys of all rows, in their order.
+struct KeptKeys {
+    column: String,
+    builder: KeyRowsBuilder,
+}
+
+impl KeptKeys {
+    /// Adds the keys of a piece that has so many rows; `None` if a row has none, which is found where keys are read one by one.
+    fn with(mut self, mut keys: StringBuilder, rows: u64) -> Result<Option<KeptKeys>> {
+        let keys = keys.finish();
+        if keys.len() as u64 != rows {
+            return Ok(None);
+        }
+        self.builder.push(&keys)?;
+        Ok(Some(self))
+    }
+}
+
 /// What one piece of CSV tells of the columns that are looked at, or all of a table.
 struct Seen {
     guesses: Vec<TypeGuess>,
     relations: Relations,
     labels: Texts,
+    /// The keys of a piece.
+    keys: StringBuilder,
 }
 
 impl Seen {
-    fn new(columns: usize) -> Seen {
+    /// Nothing yet, with types sought of so many columns.
+    fn new(guessed: usize) -> Seen {
         let labels = Texts(Some(BTreeSet::new()));
-        Seen { guesses: vec![TypeGuess::default(); columns], relations: Relations::default(), labels }
+        let guesses = vec![TypeGuess::default(); guessed];
+        Seen { guesses, relations: Relations::default(), labels, keys: StringBuilder::new() }
     }
 
     fn merge(&mut self, other: Seen) {
@@ -138,6 +174,9 @@ pub(crate) struct CsvSurvey {
     schema: SchemaRef,
     relation: Option<usize>,
     labels: Option<usize>,
+    /// The position of the column of keys.
+    keys: Option<usize>,
+    kept: Option<KeptKeys>,
     threads: usize,
     seen: Seen,
 }
@@ -146,17 +185,23 @@ impl CsvSurvey {
     /// Looks at these columns, and at those that name relations and labels.
     pub fn new<'a>(columns: impl Iterator<Item = &'a str>, wanted: &Wanted<'a>) -> CsvSurvey {
         let mut names: Vec<&str> = columns.collect();
-        let more = wanted.relation.into_iter().chain(wanted.labels);
+        let guessed = names.len();
+        let keys = wanted.keys.map(|(name, _)| name);
+        let more = wanted.relation.into_iter().chain(wanted.labels).chain(keys);
         more.for_each(|name| {
             if !names.contains(&name) {
                 names.push(name)
             }
         });
         let of = |wanted: Option<&str>| wanted.and_then(|wanted| names.iter().position(|name| *name == wanted));
-        let (relation, labels) = (of(wanted.relation), of(wanted.labels));
+        let (relation, labels, keys) = (of(wanted.relation), of(wanted.labels), of(keys));
+        let kept = wanted
+            .keys
+            .map(|(name, options)| KeptKeys { column: name.to_owned(), builder: KeyRowsBuilder::new(options.clone()) });
         let fields: Vec<Field> = names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect();
-        let seen = Seen::new(names.len());
-        CsvSurvey { schema: Arc::new(Schema::new(fields)), relation, labels, threads: wanted.threads, seen }
+        let seen = Seen::new(guessed);
+        let (schema, threads) = (Arc::new(Schema::new(fields)), wanted.threads);
+        CsvSurvey { schema, relation, labels, keys, kept, threads, seen }
     }
 
     /// Reads a file, whose options will say where its records are; returns the number of its rows.
@@ -165,7 +210,7 @@ impl CsvSurvey {
     /// When it cannot be read, or lacks a column.
     pub fn read(&mut self, blob: &Blob, read: &mut ReadOptions) -> Result<u64> {
         let options = ReadOptions { schema: Some(Arc::clone(&self.schema)), csv_index: None, ..read.clone() };
-        let (relation, labels) = (self.relation, self.labels);
+        let (relation, labels, keys) = (self.relation, self.labels, self.keys);
         let see = |seen: &mut Seen, column: usize, text: &str| {
             if let Some(guess) = seen.guesses.get_mut(column) {
                 guess.see(text);
@@ -176,10 +221,26 @@ impl CsvSurvey {
             if labels == Some(column) {
                 seen.labels.see(text);
             }
+            if keys == Some(column) && seen.keys.values_slice().len() < KEPT {
+                seen.keys.append_value(text);
+            }
         };
-        let columns = self.schema.fields().len();
-        let (index, all) = survey_csv(blob.clone(), &options, self.threads, || Seen::new(columns), see)?;
-        all.into_iter().for_each(|seen| self.seen.merge(seen));
+        let guessed = self.seen.guesses.len();
+        let (own, kept) = (&mut self.seen, &mut self.kept);
+        let index = survey_csv(
+            blob.clone(),
+            &options,
+            self.threads,
+            || Seen::new(guessed),
+            see,
+            |mut seen, rows| {
+                if let Some(all) = kept.take() {
+                    *kept = all.with(std::mem::take(&mut seen.keys), rows)?;
+                }
+                own.merge(seen);
+                Ok(())
+            },
+        )?;
         let rows = index.rows();
         read.csv_index = Some(Arc::new(index));
         Ok(rows)
@@ -192,10 +253,14 @@ impl CsvSurvey {
         Some(if self.relation == Some(at) { DataType::Utf8 } else { guess.data_type() })
     }
 
-    /// The relations, and the different texts of labels.
-    pub fn finish(self) -> (Vec<(String, u64)>, Option<Vec<String>>) {
+    /// The relations, the different texts of labels, and the keys with the name of their column.
+    ///
+    /// # Errors
+    /// When keys cannot be put into temporary files.
+    pub fn finish(self) -> Result<Roles> {
         let labels = self.labels.and(self.seen.labels.0).map(|all| all.into_iter().collect());
-        (self.seen.relations.finish(), labels)
+        let keys = self.kept.map(|kept| Ok::<_, Error>((kept.column, kept.builder.finish()?))).transpose()?;
+        Ok(Roles { relations: self.seen.relations.finish(), labels, keys })
     }
 }
 
@@ -204,7 +269,8 @@ fn of_csv(files: &mut [(Blob, ReadOptions)], wanted: &Wanted<'_>) -> Result<Foun
     let names = header(first, read)?;
     let has = |name: &&str| names.iter().any(|own| own == name);
     let unknown = names.iter().map(String::as_str).filter(|name| !wanted.known.contains(name));
-    let roles = Wanted { relation: wanted.relation.filter(has), labels: wanted.labels.filter(has), ..*wanted };
+    let (relation, labels) = (wanted.relation.filter(has), wanted.labels.filter(has));
+    let roles = Wanted { relation, labels, keys: wanted.keys.filter(|(name, _)| has(name)), ..*wanted };
     let mut survey = CsvSurvey::new(unknown, &roles);
     let mut rows = Vec::with_capacity(files.len());
     for (blob, read) in files {
@@ -213,8 +279,7 @@ fn of_csv(files: &mut [(Blob, ReadOptions)], wanted: &Wanted<'_>) -> Result<Foun
     }
     let ty = |name: &str| ColumnType::plain(survey.type_of(name).unwrap_or(DataType::Utf8));
     let columns = names.iter().map(|name| (name.clone(), ty(name))).collect();
-    let (relations, labels) = survey.finish();
-    Ok(Found { columns, rows, relations, labels })
+    Ok(Found { columns, rows, roles: survey.finish()? })
 }
 
 /// Fails where a file of a table has other columns than the first one.
@@ -338,12 +403,12 @@ fn of_json(files: &[(Blob, ReadOptions)], relation: Option<&str>) -> Result<Foun
     let mut keys = Keys::default();
     let rows = files.iter().map(|(blob, _)| keys.read(blob, relation)).collect::<Result<_>>()?;
     let Keys { order, kinds, relations } = keys;
-    let labels = None;
     let columns = order.into_iter().map(|name| {
         let ty = kinds.get(&name).map_or_else(|| ColumnType::plain(DataType::Utf8), Kinds::column);
         (name, ty)
     });
-    Ok(Found { columns: columns.collect(), rows, relations: relations.finish(), labels })
+    let roles = Roles { relations: relations.finish(), labels: None, keys: None };
+    Ok(Found { columns: columns.collect(), rows, roles })
 }
 
 impl Keys {

@@ -9,6 +9,7 @@ use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Findings, Place, Result, did_you_mean};
 use isomorph_model::{Property, ValueKind};
 use isomorph_storage::Blob;
+use isomorph_tables::lookup::{Lookup, LookupOptions};
 use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 
 use crate::cells::Split;
@@ -16,7 +17,7 @@ use crate::opened_files::{readers, readings, without_empty};
 use crate::reading::Reading;
 use crate::rules;
 use crate::sql::{Column, ColumnType, ExternalTable, TableOptions};
-use crate::survey::{CsvSurvey, Found, Wanted, header, survey};
+use crate::survey::{CsvSurvey, Found, Roles, Wanted, header, survey};
 
 /// An opened table.
 pub(crate) struct Table {
@@ -34,6 +35,8 @@ pub(crate) struct Table {
     by_name: HashMap<String, usize>,
     /// The different texts of the column of labels, if they are known.
     pub label_texts: Option<Vec<String>>,
+    /// The rows of keys, with the name of their column, if they were kept when the files were read first.
+    pub kept_keys: Option<(String, Lookup)>,
     /// Rows of the files that are left out, in their order.
     left_out: Vec<u64>,
 }
@@ -48,6 +51,8 @@ pub(crate) struct Declared<'a> {
     pub lenient: bool,
     /// Threads that read.
     pub threads: usize,
+    /// How keys that are read with everything else are kept.
+    pub lookup: Option<LookupOptions>,
 }
 
 /// A file of a table.
@@ -124,7 +129,7 @@ impl Table {
         (known, keys): (&HashMap<String, DataType>, &[String]),
         findings: &mut Findings,
     ) -> Result<Table> {
-        let Declared { table: declared, mut options, file, lenient, threads } = declared;
+        let Declared { table: declared, mut options, file, lenient, threads, lookup } = declared;
         let encoding = declared.encoding;
         let blobs = match encoding {
             Encoding::JsonLines => blobs,
@@ -145,11 +150,24 @@ impl Table {
             .collect();
         let known_types: Vec<&str> = declared.hints.types.iter().map(|(name, _)| name.as_str()).collect();
         let (relation, labels) = (options.relation.clone(), options.labels.clone());
-        let wanted = Wanted { relation: relation.as_deref(), labels: labels.as_deref(), known: &known_types, threads };
+        // Keys that are text whatever is found, as they are stored.
+        let text = |name: &&String| {
+            let hint = declared.hints.types.iter().find(|(known, _)| known == *name).map(|(_, ty)| ty);
+            let own = columns.iter().find(|column| column.name == **name).map(|column| &column.ty);
+            own.or(hint).is_some_and(|ty| *ty == ColumnType::plain(DataType::Utf8))
+        };
+        let key = keys.first().filter(text).map(String::as_str);
+        let wanted = Wanted {
+            relation: relation.as_deref(),
+            labels: labels.as_deref(),
+            keys: key.zip(lookup.as_ref()),
+            known: &known_types,
+            threads,
+        };
         let (mut counted, mut others) = (None, Vec::new());
         if encoding.is_text() {
             if columns.is_empty() {
-                let Found { columns: mut found, rows, relations, labels } = survey(&mut files, encoding, &wanted)?;
+                let Found { columns: mut found, rows, roles } = survey(&mut files, encoding, &wanted)?;
                 if found.is_empty() && encoding == Encoding::JsonLines {
                     // No line names a column: the table has those that the graph needs.
                     let needed = keys.iter().chain(known.keys()).collect::<BTreeSet<_>>();
@@ -157,7 +175,7 @@ impl Table {
                     findings.push(&rules::EMPTY, "the file has no lines: the table has no rows", blob.place());
                 }
                 columns = found.into_iter().map(|(name, ty)| TableColumn::new(name, ty, false)).collect();
-                counted = Some((rows, relations, labels));
+                counted = Some((rows, roles));
                 for column in &mut columns {
                     if let Some((_, data_type)) = declared.hints.cells.iter().find(|(name, _)| *name == column.name) {
                         column.ty = ColumnType::plain(data_type.clone());
@@ -184,8 +202,8 @@ impl Table {
                 let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
                 let is_other = |name: &String| !names.contains(name.as_str());
                 if encoding == Encoding::JsonLines {
-                    let Found { columns: found, rows, relations, labels } = survey(&mut files, encoding, &wanted)?;
-                    counted = Some((rows, relations, labels));
+                    let Found { columns: found, rows, roles } = survey(&mut files, encoding, &wanted)?;
+                    counted = Some((rows, roles));
                     others = found.into_iter().map(|(name, _)| name).filter(is_other).collect();
                 } else {
                     for (blob, read) in files.iter().filter(|(_, read)| read.csv.names.is_none()) {
@@ -277,6 +295,7 @@ impl Table {
             columns,
             relations: Vec::new(),
             label_texts: None,
+            kept_keys: None,
             by_name,
             left_out: Vec::new(),
         };
@@ -286,8 +305,8 @@ impl Table {
             }
         }
         match counted {
-            Some((rows, relations, labels)) => {
-                (table.relations, table.label_texts) = (relations, labels);
+            Some((rows, roles)) => {
+                table.take(roles);
                 table.number(&rows);
             }
             None if encoding == Encoding::Csv => table.survey(&wanted)?,
@@ -310,9 +329,13 @@ impl Table {
             counts.push(survey.read(&part.blob, &mut part.read)?);
             part.reader = TableReader::open(part.blob.clone(), Encoding::Csv, &part.read)?;
         }
-        (self.relations, self.label_texts) = survey.finish();
+        self.take(survey.finish()?);
         self.number(&counts);
         Ok(())
+    }
+
+    fn take(&mut self, roles: Roles) {
+        (self.relations, self.label_texts, self.kept_keys) = (roles.relations, roles.labels, roles.keys);
     }
 
     /// Counts relations where nothing has said them.

@@ -93,6 +93,9 @@ pub struct LabelBuilder {
     names: HashMap<String, u32>,
     sets: HashMap<Vec<u32>, u32>,
     scratch: Vec<u32>,
+    /// The labels of the last row as they came, and their set: the next row often has the same.
+    last: Vec<u32>,
+    last_set: Option<u32>,
 }
 
 impl LabelBuilder {
@@ -100,19 +103,36 @@ impl LabelBuilder {
     pub fn intern<'a>(&mut self, labels: impl IntoIterator<Item = &'a str>) -> u32 {
         self.scratch.clear();
         for label in labels {
-            let id = match self.names.get(label) {
-                Some(&id) => id,
-                None => {
-                    let id = number(self.column.names.len());
-                    self.column.names.push(label.to_owned());
-                    self.names.insert(label.to_owned(), id);
-                    id
-                }
+            let near = self.last.get(self.scratch.len()).copied();
+            let id = match near {
+                Some(id) if self.column.names.get(id as usize).is_some_and(|name| name == label) => id,
+                _ => self.id(label),
             };
             self.scratch.push(id);
         }
+        if let Some(set) = self.last_set.filter(|_| self.scratch == self.last) {
+            return set;
+        }
+        self.last.clone_from(&self.scratch);
         self.scratch.sort_unstable();
         self.scratch.dedup();
+        let set = self.set();
+        self.last_set = Some(set);
+        set
+    }
+
+    fn id(&mut self, label: &str) -> u32 {
+        if let Some(&id) = self.names.get(label) {
+            return id;
+        }
+        let id = number(self.column.names.len());
+        self.column.names.push(label.to_owned());
+        self.names.insert(label.to_owned(), id);
+        id
+    }
+
+    /// The index of the set of `scratch`.
+    fn set(&mut self) -> u32 {
         if let Some(&set) = self.sets.get(self.scratch.as_slice()) {
             return set;
         }

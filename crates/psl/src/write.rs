@@ -33,6 +33,7 @@ pub struct PredicatesWriter<'a> {
     graph: Graph,
     layout: Layout,
     files: Vec<(StagedFile, String)>,
+    options: WriteOptions,
 }
 
 fn texts_of(keys: &ArrayRef) -> Result<StringArray> {
@@ -67,7 +68,7 @@ impl<'a> PredicatesWriter<'a> {
         let layout = Layout::of(graph);
         let files = layout.data.files.iter().map(|file| Ok((staging.create(&file.name)?, String::new())));
         let files = files.collect::<Result<_>>()?;
-        Ok(PredicatesWriter { staging, graph: graph.clone(), layout, files })
+        Ok(PredicatesWriter { staging, graph: graph.clone(), layout, files, options })
     }
 
     /// Fails where a key makes the constant of another type's node: `A/` and `b/c` are those of `A/b` and `c`.
@@ -182,6 +183,7 @@ impl<'a> PredicatesWriter<'a> {
         };
         let (sources, targets) = (end(&edges.source)?, end(&edges.target)?);
         let truth = ty.properties.iter().position(|own| own.name == well_known::TRUTH && holds(own, true));
+        let is_wanted = truth.is_some() && !self.options.without_unheld;
         let truth = truth.and_then(|at| edges.properties.get(at)).and_then(Option::as_ref);
         let truth = truth.map(truths_of).transpose()?;
         for row in 0..edges.rows {
@@ -189,6 +191,13 @@ impl<'a> PredicatesWriter<'a> {
             self.push_constant(ty.source, sources.value(row), &mut from)?;
             self.push_constant(ty.target, targets.value(row), &mut to)?;
             let truth = truth.as_ref().filter(|truths| truths.is_valid(row)).map(|truths| truths.value(row));
+            if truth.is_none() && is_wanted {
+                let what = format!("the edge from {from:?} to {to:?} has no truth, and PSL reads such an edge as true");
+                return Err(Error::new(Kind::WouldLose, what)
+                    .at(Place::field(well_known::TRUTH))
+                    .hint("--lossy    write it so")
+                    .hint("--where 'RELATION: truth is not null'    leave such edges out"));
+            }
             self.put(file, &[&from, &to], truth)?;
             self.flush(BLOCK)?;
         }

@@ -41,6 +41,14 @@ pub static CARRY_STALE: Rule = Rule {
     remedy: "isomorph sidecar rebind PATH    if the graph is still the same",
 };
 
+/// A table of the sidecar is not as it was written.
+pub static CARRY_TABLE: Rule = Rule {
+    id: "CARRY-TABLE",
+    severity: Severity::Error,
+    says: "the tables of a sidecar are as they were written",
+    remedy: "convert the original graph again, or take the folder of the sidecar from a copy",
+};
+
 /// The data contains something that the sidecar does not read.
 pub static CARRY_UNREAD: Rule = Rule {
     id: "CARRY-UNREAD",
@@ -238,6 +246,12 @@ impl Sidecar {
         let more = differences.len().saturating_sub(1);
         let first = differences.first().map(String::as_str).unwrap_or_default();
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        if first.starts_with(&format!("{FOLDER}/")) {
+            return Error::new(Kind::StaleSidecar, format!("a table of the sidecar is damaged: {first}{more}"))
+                .rule(&CARRY_TABLE)
+                .at(location.to_string())
+                .hint("--sidecar ignore    read the data as an ordinary graph of its format, without what the table holds");
+        }
         Error::new(Kind::StaleSidecar, format!("the data was changed after its sidecar was written: {first}{more}"))
             .rule(&CARRY_STALE)
             .at(location.to_string())

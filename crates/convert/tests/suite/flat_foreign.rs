@@ -396,3 +396,17 @@ fn a_category_of_kgx_may_be_a_list_or_one_text() {
         lines.iter().filter(|line| line["node"].is_string()).map(|line| &line["labels"]).collect();
     assert_eq!(labels[..2], [&json!(["P", "Q"]), &json!(["P"])]);
 }
+
+#[test]
+fn ids_of_edges_of_kgx_may_be_anything() {
+    let nodes = "{\"id\":\"a:1\",\"category\":[\"x\"]}\n";
+    let edge = |id: &str| format!("{{\"id\":{id},\"subject\":\"a:1\",\"predicate\":\"b:c\",\"object\":\"a:1\"}}\n");
+    for (ids, ty) in [(["1", "2"], "int64"), (["\"e\"", "\"f\""], "string"), (["1", "\"f\""], "string")] {
+        let home = directory(&[("nodes.jsonl", nodes), ("edges.jsonl", &ids.map(edge).concat())]);
+        let opened = open(home.path());
+        assert_eq!(columns(opened.graph.graph())[1], format!("node b:c node: id {ty}"));
+        let all = lines(&opened).into_iter().filter(|line| line.get("edge").is_some());
+        let all: Vec<Value> = all.map(|line| line["properties"]["id"].clone()).collect();
+        assert_eq!(all, ids.map(|id| serde_json::from_str::<Value>(id).unwrap()));
+    }
+}

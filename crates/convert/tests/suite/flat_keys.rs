@@ -210,3 +210,18 @@ CREATE PROPERTY GRAPH g VERTEX TABLES (n KEY (id));";
     let error = Opened::open(&Location::from_path(home.path()), &options).err().unwrap();
     refused(error, "CSV-RECORD", "nodes.csv", "no closing quote");
 }
+
+#[test]
+fn an_edge_of_kgx_without_a_predicate_is_set_aside() {
+    let nodes = "{\"id\":\"a:1\",\"category\":[\"x\"]}\n{\"id\":\"a:2\",\"category\":[\"x\"]}\n";
+    let edge = |predicate: &str| format!("{{\"subject\":\"a:1\",{predicate}\"object\":\"a:2\"}}\n");
+    let edges = [edge("\"predicate\":\"b:c\","), edge(""), edge("\"predicate\":null,")].concat();
+    let home = directory(&[("nodes.jsonl", nodes), ("edges.jsonl", &edges)]);
+    let error = opened(home.path()).and_then(|opened| digests(&opened)).unwrap_err();
+    assert!(error.message().contains("names no relation"), "{error:?}");
+    let read = lenient(home.path());
+    assert_eq!(counts(read.graph.graph()), (vec![2], vec![1]));
+    let clean = directory(&[("nodes.jsonl", nodes), ("edges.jsonl", &edge("\"predicate\":\"b:c\","))]);
+    assert_eq!(digests(&read).unwrap(), digests(&open(clean.path())).unwrap());
+    assert_eq!(findings(home.path(), true), [2, 3].map(|line| ("FLAT-RELATION", "edges.jsonl".to_owned(), Some(line))));
+}

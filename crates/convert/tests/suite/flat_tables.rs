@@ -155,6 +155,54 @@ fn conventions_are_recognised_and_told() {
     }
 }
 
+/// A folder with a table for each type is a graph by the names of files and columns, in every encoding.
+#[test]
+fn a_table_for_each_type_needs_no_mapping_file() {
+    let home = tempfile::tempdir().unwrap();
+    let source = open(&fixture("inout/neo4j"));
+    let formats =
+        [(Format::CSV, "csv"), (Format::PARQUET, "parquet"), (Format::ARROW, "arrow"), (Format::JSON_LINES, "jsonl")];
+    for (format, ending) in formats {
+        let place = home.path().join(format.id());
+        write(&source, format, &place);
+        std::fs::remove_file(place.join("graph.pgq")).unwrap();
+        std::fs::remove_dir_all(place.join("_isomorph")).unwrap();
+        let error = Opened::open(&Location::from_path(&place), &OpenOptions::default()).err().unwrap();
+        assert_eq!(error.message(), "source and target could be keys of several tables: City, Person", "{format}");
+        for (from, to) in [("KNOWS", "Person_KNOWS_Person"), ("LIVES_IN", "person_LIVES_IN_cities")] {
+            let name = |stem: &str| place.join(format!("{stem}.{ending}"));
+            std::fs::rename(name(from), name(to)).unwrap();
+        }
+        let opened = open(&place);
+        assert_eq!(opened.format, format);
+        let graph = opened.graph.graph();
+        let name = |ty| <[String; 3]>::from(graph.edge_name(ty)).join(" ");
+        let edges: Vec<String> = graph.edges.iter().map(name).collect();
+        assert_eq!(edges, ["Person KNOWS Person", "Person LIVES_IN City"], "{format}");
+        assert_eq!(counts(graph), (vec![5, 12], vec![30, 12]), "{format}");
+        let ends = |opened: &Opened| {
+            let all = lines(opened).into_iter().filter(|line| line.get("edge").is_some());
+            // Nothing but the mapping file says that keys of digits are text.
+            let mut all: Vec<String> = all.map(|line| line["ends"].to_string().replace('"', "")).collect();
+            all.sort();
+            all
+        };
+        assert_eq!(ends(&opened), ends(&source), "{format}");
+    }
+    // A damaged table is not left out.
+    std::fs::write(home.path().join("jsonl/person_READ_book.jsonl"), "nothing").unwrap();
+    let error = Opened::open(&Location::from_path(&home.path().join("jsonl")), &OpenOptions::default()).err().unwrap();
+    assert!(error.to_string().contains("person_READ_book.jsonl"), "{error}");
+    // What is no graph is named, with what was looked for.
+    let place = home.path().join("other");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::write(place.join("a.csv"), "x,y\n1,2\n").unwrap();
+    let options = OpenOptions { from: Some(Format::CSV), ..OpenOptions::default() };
+    let error = Opened::open(&Location::from_path(&place), &options).err().unwrap();
+    assert_eq!(error.message(), "no mapping file and no convention makes a graph of these tables: a.csv (x, y)");
+    assert!(error.hints().any(|hint| hint.contains("person_knows_person")), "{error}");
+}
+
 /// What the cells are, held against the texts of the fixtures.
 #[test]
 fn cells_are_what_the_files_say() {

@@ -52,6 +52,13 @@ pub(crate) struct BrokenFile {
     pub error: Error,
 }
 
+impl BrokenFile {
+    /// Why it cannot be read, with its name.
+    pub fn error(self) -> Error {
+        if self.error.place().is_empty() { self.error.at(self.name) } else { self.error }
+    }
+}
+
 /// The tables among the files of a directory and its directories of parts, and files that only have such names; none where there are very
 /// many files.
 ///

@@ -1,19 +1,23 @@
 //! Conventions by which tables say without a mapping file which graph they are. Only names and first lines are looked at; what is recognised is
 //! a mapping like any other, and is told.
 
+mod by_type;
 mod files;
 mod ldbc;
 mod neo4j;
 mod pairs;
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_storage::{Entry, Root};
+use isomorph_storage::{Entry, Location, Root};
 use isomorph_tables::Encoding;
 
 use crate::find::Found;
 use crate::sql::{At, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex};
 pub(crate) use files::{BrokenFile, TableFile, delimiter, encoding};
 pub(crate) use neo4j::{is_id, kept_type};
+
+/// The most tables, and columns of each, that a message names.
+const SHOWN: usize = 8;
 
 /// What a convention makes of files: the mapping, and what is told of it.
 pub(crate) struct Guess {
@@ -47,11 +51,31 @@ pub(crate) fn guess(root: Root, entries: &[Entry], draft: bool) -> Result<Option
     }))
 }
 
+/// The tables of a directory with their columns, for messages; a few of them, and none where it cannot be read.
+pub(crate) fn described(location: &Location) -> Vec<String> {
+    let read = || {
+        let root = Root::open(location)?;
+        let entries = root.list_dir("")?;
+        files::tables(&root, &entries)
+    };
+    let few = |all: &mut dyn Iterator<Item = String>, most: usize| {
+        let mut shown: Vec<String> = all.take(most + 1).collect();
+        if shown.len() > most {
+            shown.truncate(most);
+            shown.push("…".to_owned());
+        }
+        shown
+    };
+    let of =
+        |file: files::TableFile| format!("{} ({})", file.name, few(&mut file.columns.into_iter(), SHOWN).join(", "));
+    read().map_or_else(|_| Vec::new(), |(tables, _)| few(&mut tables.into_iter().map(of), SHOWN))
+}
+
 /// The mapping that tables have by a convention, and what is told of it.
 ///
 /// # Errors
 /// As [`guess`].
-pub(crate) fn guess_of(files: &[TableFile], broken: Vec<BrokenFile>, draft: bool) -> Result<Option<Recognised>> {
+pub(crate) fn guess_of(files: &[TableFile], mut broken: Vec<BrokenFile>, draft: bool) -> Result<Option<Recognised>> {
     if files.is_empty() && broken.is_empty() {
         return Ok(None);
     }
@@ -71,10 +95,17 @@ pub(crate) fn guess_of(files: &[TableFile], broken: Vec<BrokenFile>, draft: bool
     let names: Vec<String> = broken.iter().map(|file| file.name.clone()).collect();
     if guess.is_none() {
         // Two tables by their names, one of which cannot be read, are not two other graphs.
-        if let Some(error) = pairs::broken(files, broken) {
-            return Err(error);
+        if let Some(at) = pairs::broken(files, &broken) {
+            return Err(broken.swap_remove(at).error());
         }
         guess = pairs::plain(files, draft)?;
+    }
+    if guess.is_none() {
+        guess = by_type::guess(files, draft)?;
+        // A table that cannot be read may be one of the graph's.
+        if guess.is_some() && !broken.is_empty() {
+            return Err(broken.swap_remove(0).error());
+        }
     }
     let Some(Guess { script, mut recognised, .. }) = guess else { return Ok(None) };
     let options = script.tables.iter().map(|table| TableOptions::of(table, "")).collect::<Result<Vec<_>>>()?;

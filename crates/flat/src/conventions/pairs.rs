@@ -9,7 +9,7 @@ use arrow_schema::DataType;
 use super::{BrokenFile, Guess, TableFile, only};
 use crate::sql::{ColumnType, Hints, Properties, TableOptions};
 
-const INIT: &str =
+pub(super) const INIT: &str =
     "isomorph import init DIRECTORY > graph.pgq    write a mapping file, and correct SOURCE KEY and DESTINATION KEY";
 const NODE: &str = "node";
 const EDGE: &str = "edge";
@@ -39,7 +39,7 @@ const SUFFIXES: &[&str] = &["", "id", "node", "nodeid", "vertex", "vertexid", "k
 const HALVES: &[&str] = &["source", "src", "from", "to", "target", "dst", "dest", "destination", "trg", "tgt"];
 
 /// Names of columns that are no ends.
-const NO_ENDS: &[&str] = &[
+pub(super) const NO_ENDS: &[&str] = &[
     "",
     "id",
     "edgeid",
@@ -95,8 +95,9 @@ pub(super) fn kgx(files: &[TableFile]) -> Result<Option<Guess>> {
         let lists = MULTIVALUED.iter().chain(more).filter(|name| file.delimiter.is_some() && file.has(name));
         let list = |name: &&str| ((*name).to_owned(), ColumnType::plain(list_of(DataType::Utf8)));
         let mut types: Vec<(String, ColumnType)> = lists.map(list).collect();
-        // Identifiers are CURIEs.
-        let texts = ["id", "subject", "predicate", "object"].iter().filter(|name| file.has(name));
+        // Identifiers are CURIEs; only in JSON lines, ids of edges may be anything else.
+        let is_any = |name: &str| name == "id" && file.delimiter.is_none() && file.has("subject");
+        let texts = ["id", "subject", "predicate", "object"].iter().filter(|name| file.has(name) && !is_any(name));
         types.extend(texts.map(|name| ((*name).to_owned(), ColumnType::plain(DataType::Utf8))));
         Hints { types, ..Hints::default() }
     };
@@ -158,7 +159,7 @@ pub(super) fn gephi(files: &[TableFile]) -> Result<Option<Guess>> {
 }
 
 /// A name in lower case, its letters and digits only: `Source.ID` is `sourceid`.
-fn normal(name: &str) -> String {
+pub(super) fn normal(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -166,7 +167,7 @@ fn normal(name: &str) -> String {
 ///
 /// # Errors
 /// When several columns could be one of them, or only one of the two is there.
-fn named_ends<'a>(file: &'a TableFile) -> Result<Option<(&'a str, &'a str)>> {
+pub(super) fn named_ends<'a>(file: &'a TableFile) -> Result<Option<(&'a str, &'a str)>> {
     let names: Vec<String> = file.columns.iter().map(|name| normal(name)).collect();
     let refused = |what: String| {
         Err(Error::usage(what).at(file.name.as_str()).hint(INIT).hint("rename the columns to source and target"))
@@ -216,8 +217,18 @@ fn named_ends<'a>(file: &'a TableFile) -> Result<Option<(&'a str, &'a str)>> {
     }
 }
 
-/// The error of a file that has one of the two names and cannot be read, if both names are there.
-pub(super) fn broken(files: &[TableFile], broken: Vec<BrokenFile>) -> Option<Error> {
+/// Whether the ends of a table are named only by words that may also be times, speeds and words.
+pub(super) fn are_weak(file: &TableFile) -> bool {
+    let names: Vec<String> = file.columns.iter().map(|name| normal(name)).collect();
+    let is_strong = |name: &String| {
+        let mut stems = ENDS.iter().flat_map(|(sources, targets)| sources.iter().chain(*targets));
+        stems.any(|stem| SUFFIXES.iter().any(|suffix| name.strip_suffix(suffix) == Some(stem)))
+    };
+    !names.iter().any(is_strong)
+}
+
+/// The position of a file that has one of the two names and cannot be read, if both names are there.
+pub(super) fn broken(files: &[TableFile], broken: &[BrokenFile]) -> Option<usize> {
     let is_called = |stem: &str, names: &[&str]| {
         let stem = stem.to_ascii_lowercase();
         names
@@ -229,8 +240,7 @@ pub(super) fn broken(files: &[TableFile], broken: Vec<BrokenFile>) -> Option<Err
     if !has(NODES) || !has(EDGES) {
         return None;
     }
-    let mut named = broken.into_iter().filter(|file| is_called(&file.stem, NODES) || is_called(&file.stem, EDGES));
-    named.next().map(|file| if file.error.place().is_empty() { file.error.at(file.name) } else { file.error })
+    broken.iter().position(|file| is_called(&file.stem, NODES) || is_called(&file.stem, EDGES))
 }
 
 /// Two tables that are called nodes and edges.

@@ -4,7 +4,7 @@
 //! before it: a mark inside an unquoted field misleads it. A piece whose guess differs from the place where the piece before it has ended is therefore
 //! read again from there. Pieces are the same for any number of threads.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,6 +25,9 @@ const REMOTE_PIECE: u64 = 64 << 20;
 
 /// Bytes of records that are looked at together.
 const TOGETHER: usize = 256 << 10;
+
+/// Bytes that are searched for the end of a line at once.
+const LOOK: usize = 64 << 10;
 
 /// Pieces for each thread that are read before their ends are compared.
 const WAVE: usize = 4;
@@ -62,7 +65,8 @@ struct At {
 }
 
 /// Reads the CSV file `blob` once on `threads` threads, and passes each text that is not null in the declared columns, which must be `Utf8`,
-/// to `see`, with the position of its column. Each piece of the file has a state of its own; they are returned in the order of the file.
+/// to `see`, with the position of its column. Each piece of the file has a state of its own, which is passed to `take` with the number of its rows, in
+/// the order of the file.
 ///
 /// # Errors
 /// Those of [`crate::TableReader::open`], and errors in the data: the first in the order of the file.
@@ -72,10 +76,11 @@ pub fn survey_csv<S: Send>(
     threads: usize,
     new: impl Fn() -> S + Sync,
     see: impl Fn(&mut S, usize, &str) + Sync,
-) -> Result<(CsvIndex, Vec<S>)> {
+    mut take: impl FnMut(S, u64) -> Result<()>,
+) -> Result<CsvIndex> {
     let file = Arc::new(CsvFile::open(blob, options)?);
     let survey = Survey { file: &file, piece: piece_size(&file), new, see };
-    survey.read(threads).map_err(|error| error.at(file.blob.place()))
+    survey.read(threads, &mut take).map_err(|error| error.at(file.blob.place()))
 }
 
 fn piece_size(file: &CsvFile) -> u64 {
@@ -101,15 +106,16 @@ struct Guessed<S> {
 }
 
 impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_, N, F> {
-    fn read(&self, threads: usize) -> Result<(CsvIndex, Vec<S>)> {
+    fn read(&self, threads: usize, take: &mut dyn FnMut(S, u64) -> Result<()>) -> Result<CsvIndex> {
         let mut splitter = self.file.rows_splitter()?;
         let start = At { byte: splitter.position(), line: splitter.line(), row: 0 };
-        let (mut index, mut states) = (CsvIndex { pieces: Vec::new() }, Vec::new());
+        let mut index = CsvIndex { pieces: Vec::new() };
         let mut add = |from: At, to: At, state: S| {
-            if to.row > from.row {
-                index.pieces.push(Piece { bytes: from.byte..to.byte, line: from.line, rows: from.row..to.row });
-                states.push(state);
+            if to.row == from.row {
+                return Ok(());
             }
+            index.pieces.push(Piece { bytes: from.byte..to.byte, line: from.line, rows: from.row..to.row });
+            take(state, to.row - from.row)
         };
         if threads <= 1 || self.piece == u64::MAX || self.file.blob.is_remote() {
             let mut at = start;
@@ -117,10 +123,10 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
                 splitter.stop = self.end_of(at.byte);
                 let mut state = (self.new)();
                 let to = self.piece_of(&mut splitter, at.row, &mut state)?;
-                add(at, to, state);
+                add(at, to, state)?;
                 at = to;
             }
-            return Ok((index, states));
+            return Ok(index);
         }
         drop(splitter);
         let size = self.file.blob.size();
@@ -137,7 +143,7 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
                 match guessed.ok().filter(exact) {
                     Some(Guessed { to, state, .. }) => {
                         let to = At { byte: to.byte, line: at.line + to.line - 1, row: at.row + to.row };
-                        add(at, to, state);
+                        add(at, to, state)?;
                         at = to;
                     }
                     None => {
@@ -145,13 +151,13 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
                         splitter.stop = stop;
                         let mut state = (self.new)();
                         let to = self.piece_of(&mut splitter, at.row, &mut state)?;
-                        add(at, to, state);
+                        add(at, to, state)?;
                         at = to;
                     }
                 }
             }
         }
-        Ok((index, states))
+        Ok(index)
     }
 
     /// Where the piece ends that has this byte.
@@ -164,8 +170,17 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
         let size = self.file.blob.size();
         let has_quotes = !self.file.dialect.literal_quotes;
         let marks = |from: u64| -> Result<usize> {
-            let bytes = self.file.blob.read(from..self.end_of(from).min(size))?;
-            Ok(memchr::memchr_iter(b'"', &bytes).count())
+            let mut reader = self.file.blob.reader().within(from..self.end_of(from).min(size));
+            let mut count = 0;
+            loop {
+                let bytes = reader.fill_buf()?;
+                if bytes.is_empty() {
+                    return Ok(count);
+                }
+                count += memchr::memchr_iter(b'"', bytes).count();
+                let seen = bytes.len();
+                reader.consume(seen);
+            }
         };
         let mut is_inside = false;
         let mut guesses = Vec::with_capacity(starts.len());
@@ -195,18 +210,21 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
     /// Where the first record begins at `start` or behind it, if the byte there is inside quotation marks or not.
     fn first_record(&self, start: u64, mut is_inside: bool) -> Result<u64> {
         let end = self.end_of(start).min(self.file.blob.size());
-        let before = start.saturating_sub(1);
-        let bytes = self.file.blob.read(before..end)?;
-        if bytes.first() == Some(&b'\n') && !is_inside {
+        let mut from = start.saturating_sub(1);
+        if self.file.blob.read(from..start)?.first() == Some(&b'\n') && !is_inside {
             return Ok(start);
         }
-        let behind = bytes.get(1..).unwrap_or_default();
-        for at in memchr::memchr2_iter(b'\n', b'"', behind) {
-            match behind.get(at) {
-                Some(b'"') => is_inside ^= !self.file.dialect.literal_quotes,
-                _ if !is_inside => return Ok(start + at as u64 + 1),
-                _ => {}
+        from = start;
+        while from < end {
+            let bytes = self.file.blob.read(from..end.min(from + LOOK as u64))?;
+            for at in memchr::memchr2_iter(b'\n', b'"', &bytes) {
+                match bytes.get(at) {
+                    Some(b'"') => is_inside ^= !self.file.dialect.literal_quotes,
+                    _ if !is_inside => return Ok(from + at as u64 + 1),
+                    _ => {}
+                }
             }
+            from += bytes.len() as u64;
         }
         Ok(end)
     }
@@ -219,6 +237,7 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
                 self.column(&records, row, (column, *field), state)?;
             }
             row += records.len() as u64;
+            splitter.recycle(records);
         }
         Ok(At { byte: splitter.position(), line: splitter.line(), row })
     }
@@ -261,7 +280,14 @@ mod tests {
         let file = CsvFile::open(blob(text), options)?;
         let columns = file.fields.len();
         let see = |seen: &mut Seen, column: usize, text: &str| seen[column].push(text.to_owned());
-        Survey { file: &file, piece, new: || vec![Vec::new(); columns], see }.read(threads)
+        let mut all = Vec::new();
+        let survey = Survey { file: &file, piece, new: || vec![Vec::new(); columns], see };
+        let index = survey.read(threads, &mut |seen, rows| {
+            assert!(rows > 0);
+            all.push(seen);
+            Ok(())
+        })?;
+        Ok((index, all))
     }
 
     fn blob(text: &str) -> Blob {

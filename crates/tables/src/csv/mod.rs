@@ -3,6 +3,7 @@
 mod dialect;
 mod foreign;
 mod index;
+mod marks;
 mod read;
 mod split;
 mod write;

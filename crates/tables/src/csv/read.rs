@@ -377,6 +377,7 @@ impl CsvBatches {
         let (parsed, ahead) = pool::run(|| rayon::join(parse, || splitter.next(batch_rows, most)));
         self.ahead = Some(ahead);
         self.next += records.len() as u64;
+        self.splitter.recycle(records);
         Ok(Some((first, parsed?)))
     }
 }

@@ -5,6 +5,7 @@ use std::io::Read;
 
 use isomorph_error::{Error, Kind, Place, Result};
 
+use super::marks::Marks;
 use crate::rules::CSV_RECORD;
 
 /// The number of bytes that are read at a time.
@@ -22,6 +23,7 @@ pub(super) struct Field {
 }
 
 /// Complete records of a CSV file.
+#[derive(Default)]
 pub(super) struct Records {
     buffer: Vec<u8>,
     /// All fields, record by record.
@@ -116,8 +118,8 @@ pub(super) struct Splitter<R> {
     pub keep_blank_lines: bool,
     /// The offset at or behind which no further record begins.
     pub stop: u64,
-    /// The numbers of records and of fields that were returned last, for which room is made at once.
-    usual: (usize, usize),
+    /// Records that are not needed any more, whose memory the next ones take.
+    spare: Option<Records>,
 }
 
 /// The result of scanning a record.
@@ -144,7 +146,7 @@ impl<R: Read> Splitter<R> {
             literal_quotes: false,
             keep_blank_lines: false,
             stop: u64::MAX,
-            usual: (0, 0),
+            spare: None,
         }
     }
 
@@ -184,13 +186,11 @@ impl<R: Read> Splitter<R> {
     /// Returns the next records: at most `most_records`, at most those in `most_bytes`, or all remaining ones; at least one
     /// unless the input has ended.
     pub(super) fn next(&mut self, most_records: usize, most_bytes: usize) -> Result<Option<Records>> {
-        let (count, fields) = self.usual;
-        let mut records = Records {
-            buffer: Vec::new(),
-            fields: Vec::with_capacity(fields),
-            ends: Vec::with_capacity(count),
-            lines: Vec::with_capacity(count),
-        };
+        let mut records = self.spare.take().unwrap_or_default();
+        records.fields.clear();
+        records.ends.clear();
+        records.lines.clear();
+        let mut marks = Marks::new(self.separator);
         let mut at = 0;
         loop {
             let has_enough = !records.ends.is_empty() && at >= most_bytes.min(u32::MAX as usize / 4);
@@ -199,7 +199,7 @@ impl<R: Read> Splitter<R> {
             }
             let line = self.line;
             let kept = records.fields.len();
-            match self.record(at, &mut records.fields)? {
+            match self.record(at, &mut records.fields, &mut marks)? {
                 Found::Record(next) => {
                     records.ends.push(records.fields.len());
                     records.lines.push(line);
@@ -220,18 +220,25 @@ impl<R: Read> Splitter<R> {
                         return Err(Error::new(Kind::TooLarge, message).at(Place::default().line(line)));
                     }
                     self.fill()?;
+                    marks.forget();
                 }
             }
         }
         // The next records take about as many bytes, and what is read beyond them.
         let room = if self.at_end { self.pending.len() - at } else { self.pending.len() + READ };
-        let mut rest = Vec::with_capacity(room);
+        let mut rest = std::mem::take(&mut records.buffer);
+        rest.clear();
+        rest.reserve(room);
         rest.extend_from_slice(&self.pending[at..]);
         self.pending.truncate(at);
         records.buffer = std::mem::replace(&mut self.pending, rest);
         self.offset += at as u64;
-        self.usual = (records.len(), records.fields.len());
         Ok((records.len() > 0).then_some(records))
+    }
+
+    /// Takes back records that are not needed any more: the next ones are put into their memory.
+    pub(super) fn recycle(&mut self, records: Records) {
+        self.spare = Some(records);
     }
 
     fn fill(&mut self) -> Result<()> {
@@ -243,8 +250,8 @@ impl<R: Read> Splitter<R> {
         Ok(())
     }
 
-    /// Scans the record that starts at `start`.
-    fn record(&mut self, start: usize, fields: &mut Vec<Field>) -> Result<Found> {
+    /// Scans the record that starts at `start`; `marks` are those of the bytes that are held.
+    fn record(&mut self, start: usize, fields: &mut Vec<Field>, marks: &mut Marks) -> Result<Found> {
         let bytes = &self.pending;
         if start == bytes.len() {
             return Ok(Found::Cut);
@@ -269,10 +276,7 @@ impl<R: Read> Splitter<R> {
                 at = to + 1;
             } else {
                 from = at;
-                at += bytes[at..]
-                    .iter()
-                    .position(|byte| *byte == self.separator || matches!(byte, b'\n' | b'\r'))
-                    .unwrap_or(bytes.len() - at);
+                at = marks.next(bytes, at);
                 (to, doubled) = (at, false);
             }
             let end = bytes.get(at).copied();

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, GenericByteBuilder, PrimitiveBuilder};
 use arrow_array::types::{
     ArrowPrimitiveType, BinaryType, ByteArrayType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type, Time32MillisecondType, Time32SecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type, Utf8Type,
+    Int16Type, Int32Type, Int64Type, LargeBinaryType, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
+use arrow_array::{ArrayRef, GenericStringArray, OffsetSizeTrait};
+use arrow_buffer::{Buffer, NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::civil::{has_zone, parse_date, parse_time, parse_timestamp};
@@ -81,8 +82,8 @@ pub(crate) fn parse<'a>(
         T::Decimal128(precision, scale) => {
             primitives::<Decimal128Type>(data_type, cells, |text| parse_decimal(text, *precision, *scale))
         }
-        T::Utf8 => text::<Utf8Type>(cells),
-        T::LargeUtf8 => text::<LargeUtf8Type>(cells),
+        T::Utf8 => text::<i32>(cells),
+        T::LargeUtf8 => text::<i64>(cells),
         T::Binary => bytes::<BinaryType>(cells),
         T::LargeBinary => bytes::<LargeBinaryType>(cells),
         other => Err(Refused { row: 0, reason: format!("reading type {other} from text is not supported") }),
@@ -161,23 +162,34 @@ fn booleans<'a>(cells: impl ExactSizeIterator<Item = Cell<'a>>) -> Result<ArrayR
     Ok(Arc::new(builder.finish()))
 }
 
-fn text<'a, T: ByteArrayType<Native = str>>(
-    cells: impl ExactSizeIterator<Item = Cell<'a>>,
-) -> Result<ArrayRef, Refused> {
-    let mut builder = GenericByteBuilder::<T>::with_capacity(cells.len(), cells.len() * 8);
+/// Texts, one behind another: they are checked together, which takes less time than one by one.
+fn text<'a, O: OffsetSizeTrait>(cells: impl ExactSizeIterator<Item = Cell<'a>>) -> Result<ArrayRef, Refused> {
+    let rows = cells.len();
+    let (mut ends, mut nulls) = (Vec::with_capacity(rows + 1), NullBufferBuilder::new(rows));
+    let mut values = Vec::with_capacity(rows * 8);
+    ends.push(O::default());
     for (row, cell) in cells.enumerate() {
         match cell {
-            None => builder.append_null(),
+            None => nulls.append_null(),
             Some(bytes) => {
-                let text = std::str::from_utf8(&bytes).map_err(|error| {
-                    let reason = format!("the text is not UTF-8 after byte {}", error.valid_up_to());
-                    Refused { row, reason }
-                })?;
-                builder.append_value(text);
+                nulls.append_non_null();
+                values.extend_from_slice(&bytes);
             }
         }
+        let reason = || "the texts of one batch take more than 2 GiB".to_owned();
+        ends.push(O::from_usize(values.len()).ok_or_else(|| Refused { row, reason: reason() })?);
     }
-    Ok(Arc::new(builder.finish()))
+    let offsets = OffsetBuffer::new(ends.into());
+    let values = Buffer::from_vec(values);
+    let texts = GenericStringArray::<O>::try_new(offsets.clone(), values.clone(), nulls.finish());
+    texts.map(|texts| Arc::new(texts) as ArrayRef).map_err(|error| {
+        // Nothing but UTF-8 can be wrong: a character may not be divided between two texts either.
+        let first = offsets.windows(2).enumerate().find_map(|(row, ends)| {
+            let error = std::str::from_utf8(values.get(ends[0].as_usize()..ends[1].as_usize())?).err()?;
+            Some(Refused { row, reason: format!("the text is not UTF-8 after byte {}", error.valid_up_to()) })
+        });
+        first.unwrap_or_else(|| Refused { row: 0, reason: error.to_string() })
+    })
 }
 
 fn bytes<'a, T: ByteArrayType<Native = [u8]>>(

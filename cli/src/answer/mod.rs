@@ -10,6 +10,8 @@ use isomorph::{Error, Result};
 
 pub use sink::Sink;
 pub use writer::AnswerWriter;
+#[cfg(feature = "query")]
+pub use writer::write_lines;
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

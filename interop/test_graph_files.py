@@ -161,6 +161,23 @@ def test_parallel_edges_of_networkx_stay_apart(isomorph: Isomorph, tmp_path: Pat
     assert sorted((*ends, int(data["w"])) for *ends, data in back.edges(data=True)) == [("a", "b", 1), ("a", "b", 2)]
 
 
+@pytest.mark.parametrize("ending", ["graphml", "gexf", "gml", "nodelink.json", "net"])
+@pytest.mark.parametrize("name", ["key", "networkx_key"])
+def test_properties_called_like_keys_merge_no_edges(isomorph: Isomorph, tmp_path: Path, ending: str, name: str) -> None:
+    (tmp_path / "nodes.csv").write_text("id\n1\n2\n")
+    (tmp_path / "edges.csv").write_text(f"source,target,{name}\n1,2,a\n1,2,a\n1,2,b\n")
+    out = isomorph.convert(tmp_path, tmp_path / f"b.{ending}")
+    read = {
+        "graphml": nx.read_graphml,
+        "gexf": nx.read_gexf,
+        "gml": nx.read_gml,
+        "nodelink.json": lambda path: nx.node_link_graph(json.loads(path.read_text()), edges="edges"),
+        "net": nx.read_pajek,
+    }[ending]
+    edges = list(read(out).edges(data=True))
+    assert sorted(value for *_, data in edges for own, value in data.items() if own.endswith(name)) == ["a", "a", "b"]
+
+
 def test_gml_of_networkx_with_values_of_several_kinds(isomorph: Isomorph, tmp_path: Path) -> None:
     made = nx.Graph()
     values = [1, "2", "true", "[1]", "hello", ["x"]]

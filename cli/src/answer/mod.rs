@@ -12,6 +12,8 @@ use isomorph::{Error, Result};
 
 pub use sink::Sink;
 pub use writer::AnswerWriter;
+#[cfg(feature = "query")]
+pub use writer::write_lines;
 
 use crate::args::AnswerArgs;
 use crate::console::Console;

@@ -70,19 +70,9 @@ impl AnswerWriter {
         match &mut self.form {
             Form::Table(text, out) => text.write(&batch, out)?,
             Form::Json { out, is_array } => {
-                let texts = RecordTexts::new(&batch)?;
-                let mut line = String::new();
-                for row in 0..batch.num_rows() {
-                    line.clear();
-                    if *is_array {
-                        line.push_str(if self.rows == 0 && row == 0 { "[\n" } else { ",\n" });
-                    }
-                    texts.push(row, &mut line);
-                    if !*is_array {
-                        line.push('\n');
-                    }
-                    out.write_all(line.as_bytes())?;
-                }
+                let first = if self.rows == 0 { "[\n" } else { ",\n" };
+                let around = if *is_array { (first, ",\n", "") } else { ("", "", "\n") };
+                objects(&batch, around, out)?;
             }
             Form::File(writer, changed) => writer.write(&changed.batch(&batch)?).map_err(|error| {
                 let is_blank = error.message().contains("in the only column");
@@ -113,6 +103,29 @@ impl AnswerWriter {
         };
         Ok((out, self.rows))
     }
+}
+
+/// Writes an object for each row; `around` are the texts before the first one, before each further one, and behind each.
+fn objects(batch: &RecordBatch, around: (&str, &str, &str), out: &mut dyn Write) -> Result<()> {
+    let texts = RecordTexts::new(batch)?;
+    let mut line = String::new();
+    for row in 0..batch.num_rows() {
+        line.clear();
+        line.push_str(if row == 0 { around.0 } else { around.1 });
+        texts.push(row, &mut line);
+        line.push_str(around.2);
+        out.write_all(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Writes an object for each row in a line of its own.
+///
+/// # Errors
+/// Returns an error if a value has no such form, or if the output cannot be written.
+#[cfg(feature = "query")]
+pub fn write_lines(batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
+    objects(&Spelled::new(batch.schema_ref(), true).batch(batch)?, ("", "", "\n"), out)
 }
 
 /// Columns that an encoding lacks become text: lists and objects as JSON, other values as they are printed.

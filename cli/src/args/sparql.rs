@@ -29,7 +29,7 @@ pub struct SparqlArgs {
     #[arg(short, long, value_name = "FILE")]
     pub file: Option<String>,
     /// How to print the answer. SELECT and ASK: table, or csv, tsv, json, xml as the W3C defines them. CONSTRUCT and
-    /// DESCRIBE: table, nt, nq, ttl, trig, rdf, jsonld. All but ASK: parquet, arrow, with a type for each column [default:
+    /// DESCRIBE: table, nt, nq, ttl, trig, rdf, jsonld. All but ASK: jsonl, parquet, arrow, with a type for each column [default:
     /// by the name of --output, otherwise table]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub format: Option<AnswerFormat>,
@@ -99,6 +99,8 @@ pub enum AnswerFormat {
     Json,
     /// The same.
     Xml,
+    /// An object in each line, with values of JSON.
+    Jsonl,
     /// Columns of Arrow in a file.
     Parquet,
     /// The same.
@@ -111,12 +113,13 @@ pub enum AnswerFormat {
 #[cfg_attr(not(feature = "query"), allow(dead_code))]
 impl AnswerFormat {
     /// All formats, with their ids.
-    pub const ALL: [(&'static str, AnswerFormat); 13] = [
+    pub const ALL: [(&'static str, AnswerFormat); 14] = [
         ("table", AnswerFormat::Table),
         ("csv", AnswerFormat::Csv),
         ("tsv", AnswerFormat::Tsv),
         ("json", AnswerFormat::Json),
         ("xml", AnswerFormat::Xml),
+        ("jsonl", AnswerFormat::Jsonl),
         ("parquet", AnswerFormat::Parquet),
         ("arrow", AnswerFormat::Arrow),
         ("nt", AnswerFormat::Text(Syntax::NTriples)),
@@ -141,6 +144,7 @@ impl AnswerFormat {
             "txt" => "table".to_owned(),
             "parq" => "parquet".to_owned(),
             "feather" | "ipc" => "arrow".to_owned(),
+            "ndjson" => "jsonl".to_owned(),
             other => other.to_owned(),
         };
         Self::ALL.iter().find(|(id, _)| *id == ending).map(|(_, format)| *format)

@@ -339,6 +339,11 @@ pub trait Driver: Send + Sync {
         Vec::new()
     }
 
+    /// What else is to be known of the written `graph`, by subject: plans list it.
+    fn remarks(&self, _graph: &Graph) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// What is written of `graph`, with the same types: without the properties, labels and directions that the format does not store. These go
     /// into tables of the sidecar, see `mapping::detached`.
     fn stored(&self, graph: &Graph) -> Graph {

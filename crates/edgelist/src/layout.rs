@@ -74,7 +74,9 @@ const ENDS: &[(&str, &str)] = &[
     ("u", "v"),
     ("node1", "node2"),
     ("node_1", "node_2"),
+    // An arc of graph theory runs from tail to head, a triple of a knowledge graph from head to tail: the order tells which is meant.
     ("head", "tail"),
+    ("tail", "head"),
 ];
 
 /// Pairs that name source and target at any position; the others do so only as the first two fields.
@@ -261,7 +263,7 @@ impl Layout {
         let is_torn = |own: &Vec<Cow<'_, str>>| own.iter().any(|field| trimmed(field).starts_with('{'));
         let is_dictionary = |(_, text): (&str, &str)| python::dictionary(text, &mut |_, _| ()).is_ok();
         let has_dictionary = |line: &&str| !layout.has_header && behind_blank(line).is_some_and(is_dictionary);
-        if separator == Separator::Comma && (fields.iter().any(is_torn) || lines.iter().any(has_dictionary)) {
+        if separator.mark().is_some() && (fields.iter().any(is_torn) || lines.iter().any(has_dictionary)) {
             return None;
         }
         let mut names = if layout.has_header { first } else { comments.names };
@@ -355,7 +357,7 @@ impl Layout {
             ("csv" | "tsv", Form::Columns(behind)) => self.is_named || !self.has_header && self.integers && behind == 0,
             (_, Form::Columns(behind)) if says_so => behind == 0 || self.numbers || self.has_header,
             (_, Form::Columns(behind)) if is_table => {
-                let most = if self.separator == Separator::Comma { 1 } else { 2 };
+                let most = if self.separator.mark().is_some() { 1 } else { 2 };
                 self.is_named || !self.has_header && self.integers && (behind == 0 || behind <= most && self.numbers)
             }
             _ => false,
@@ -396,6 +398,18 @@ fn separator(lines: &[&str]) -> Option<Separator> {
         let is_ambiguous = lines.iter().filter_map(|line| behind_blank(line)).all(|(source, _)| source.ends_with(','));
         return (!is_ambiguous).then_some(Separator::Blanks);
     }
+    // Elsewhere these characters may belong to names.
+    let others = [(Separator::Semicolon, ';'), (Separator::Bar, '|')];
+    let has_header = |separator| {
+        let mut fields = Vec::new();
+        let is_divided = lines.first().is_some_and(|first| split(first, separator, &mut fields));
+        let names: Vec<&str> = fields.iter().map(|field| trimmed(field)).collect();
+        is_divided && names.len() > 1 && !ends_of(&names).is_empty()
+    };
+    let all_have = |mark: char| lines.iter().all(|line| line.contains(mark));
+    if let Some((separator, _)) = others.iter().find(|(separator, mark)| all_have(*mark) && has_header(*separator)) {
+        return Some(*separator);
+    }
     // Separators inside a dictionary do not count.
     let plain: Vec<&str> = lines.iter().map(|line| line.split('{').next().unwrap_or(line)).collect();
     let bare: Vec<&str> = plain.iter().map(|line| without_comment(line, true)).collect();
@@ -410,7 +424,8 @@ fn separator(lines: &[&str]) -> Option<Separator> {
             return None;
         }
     }
-    are_pairs.then_some(Separator::Blanks)
+    let other = others.iter().find(|(_, mark)| all_have(*mark)).map(|(separator, _)| *separator);
+    if are_pairs { Some(Separator::Blanks) } else { other }
 }
 
 /// Returns the source and the dictionary of a line whose dictionary is behind a blank. NetworkX writes the separator before a

@@ -13,6 +13,10 @@ pub(crate) enum Separator {
     QuotedTab,
     /// One comma; a field may be quoted.
     Comma,
+    /// One semicolon; the same.
+    Semicolon,
+    /// One bar; the same.
+    Bar,
 }
 
 impl Separator {
@@ -21,6 +25,18 @@ impl Separator {
             Separator::Blanks => "fields separated by blanks",
             Separator::Tab | Separator::QuotedTab => "fields separated by tabs",
             Separator::Comma => "fields separated by commas",
+            Separator::Semicolon => "fields separated by semicolons",
+            Separator::Bar => "fields separated by bars",
+        }
+    }
+
+    /// Returns the character between fields that may be quoted, in tables of any program.
+    pub fn mark(self) -> Option<char> {
+        match self {
+            Separator::Comma => Some(','),
+            Separator::Semicolon => Some(';'),
+            Separator::Bar => Some('|'),
+            Separator::Blanks | Separator::Tab | Separator::QuotedTab => None,
         }
     }
 }
@@ -64,7 +80,9 @@ pub(crate) fn split<'a>(line: &'a str, separator: Separator, out: &mut Vec<Cow<'
         Separator::Blanks => out.extend(line.split([' ', '\t']).filter(|field| !field.is_empty()).map(Cow::Borrowed)),
         Separator::Tab => out.extend(line.split('\t').map(Cow::Borrowed)),
         Separator::QuotedTab => out.extend(line.split('\t').map(unquoted)),
-        Separator::Comma => return commas(line, out),
+        Separator::Comma => return quotable(line, ',', out),
+        Separator::Semicolon => return quotable(line, ';', out),
+        Separator::Bar => return quotable(line, '|', out),
     }
     true
 }
@@ -77,10 +95,10 @@ pub(crate) fn unquoted(field: &str) -> Cow<'_, str> {
     }
 }
 
-fn commas<'a>(mut rest: &'a str, out: &mut Vec<Cow<'a, str>>) -> bool {
+fn quotable<'a>(mut rest: &'a str, mark: char, out: &mut Vec<Cow<'a, str>>) -> bool {
     loop {
         let Some(quoted) = rest.strip_prefix('"') else {
-            let end = rest.find(',');
+            let end = rest.find(mark);
             let field = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
             if trimmed(field).starts_with('"') {
                 return false;
@@ -111,7 +129,7 @@ fn commas<'a>(mut rest: &'a str, out: &mut Vec<Cow<'a, str>>) -> bool {
             }
         }
         out.push(if field.is_empty() { Cow::Owned(String::new()) } else { field });
-        match left.strip_prefix(',') {
+        match left.strip_prefix(mark) {
             Some(more) => rest = more,
             None => return left.is_empty(),
         }
@@ -133,8 +151,10 @@ pub(crate) fn with_dictionary(line: &str, separator: Separator) -> Option<(&str,
     };
     let ends = match separator {
         Separator::Tab | Separator::QuotedTab => divided_by('\t'),
-        Separator::Comma if before.contains('"') => return None,
+        _ if separator.mark().is_some() && before.contains('"') => return None,
         Separator::Comma => divided_by(','),
+        Separator::Semicolon => divided_by(';'),
+        Separator::Bar => divided_by('|'),
         Separator::Blanks => before.split([' ', '\t']).filter(|field| !field.is_empty()).collect(),
     };
     match ends.as_slice() {

@@ -99,10 +99,13 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
     if !workbook::begins(&blob)? {
         return Ok(None);
     }
-    let Sheets { mapping, tables, findings } = workbook::sheets(name, &blob)?;
+    let Sheets { mapping, mut tables, findings } = workbook::sheets(name, &blob)?;
+    let names: Vec<String> = tables.iter().map(|(file, _)| file.stem.clone()).collect();
+    if mapping.is_none() && !draft {
+        workbook::with_nodes(name, &mut tables)?;
+    }
     let (files, blobs): (Vec<_>, Vec<_>) = tables.into_iter().unzip();
     let sheets: Vec<(String, Blob)> = files.iter().map(|file| file.name.clone()).zip(blobs).collect();
-    let names: Vec<&str> = files.iter().map(|file| file.stem.as_str()).collect();
     let told = ("workbook".to_owned(), format!("{name}: {}", names.join(", ")));
     if let Some(text) = mapping {
         let file = format!("{name}#{MAPPING}");
@@ -122,9 +125,10 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
         return Err(Error::unsupported(what)
             .at(location.to_string())
             .hint("call the sheets nodes and edges, with columns id, source and target")
+            .hint("or write one sheet of edges, with columns source and target")
             .hint(format!(
                 "write a mapping file, graph.pgq: LOCATION '{name}#{}'",
-                names.first().unwrap_or(&"SHEET")
+                names.first().map_or("SHEET", String::as_str)
             )));
     };
     recognised.insert(0, told);

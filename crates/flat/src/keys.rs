@@ -144,10 +144,13 @@ impl Tables {
             let place = table.place_of(first + row as u64).in_field(table.columns[column].name.clone());
             let of = &self.graph.nodes[ty].name;
             let what = match array_value_to_string(ends, row) {
-                Ok(key) if ends.is_valid(row) => format!("the edge ends in {key}, which is no key of {of}"),
+                Ok(key) if ends.is_valid(row) => {
+                    let blanks = blanks_around(&key);
+                    format!("the edge ends in {key}, which is no key of {of}{blanks}")
+                }
                 _ => "the edge has no end".to_owned(),
             };
-            Error::broken(&rules::END, what).at(place)
+            Error::broken(&rules::END, what).at(place).hint(SET_ASIDE)
         };
         if let Some(row) = first_null(ends) {
             return Err(lost(row));
@@ -175,6 +178,14 @@ impl Tables {
             }
         }
     }
+}
+
+/// What to do about edges that end in no node.
+pub(crate) const SET_ASIDE: &str = "--lenient    set such edges aside";
+
+/// What to say of a text with blanks around it, which other programs may not show.
+pub(crate) fn blanks_around(text: &str) -> &'static str {
+    if text.trim() == text { "" } else { ": there are blanks around it" }
 }
 
 /// The position of the first null.

@@ -8,7 +8,9 @@
 mod capability;
 mod cells;
 mod conventions;
+mod directions;
 mod find;
+mod key_by_values;
 mod keys;
 mod lenient;
 mod locations;

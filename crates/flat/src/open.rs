@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
-use isomorph_error::{Error, Finding, Findings, Result};
+use isomorph_error::{Error, Finding, Findings, Kind, Result};
 use isomorph_model::Graph;
 use isomorph_storage::{Budget, Location, Scratch, pool};
 
 use crate::find::{Found, find_or_draft, is_file_of_workbook, written_as_kgx};
+use crate::key_by_values::settled;
 use crate::keys::Keys;
 use crate::opening::Opening;
 use crate::sql::Script;
@@ -106,10 +107,11 @@ impl Tables {
     /// When the files cannot be read, or are no graph.
     pub fn open(location: &Location, options: OpenOptions) -> Result<Tables> {
         let is_workbook = options.is_workbook || is_file_of_workbook(location);
-        let found = match &options.shown {
-            Some(graph) => Some(written_as_kgx(location, graph)?),
-            None => find_or_draft(location, is_workbook, false)?,
+        let find = || match &options.shown {
+            Some(graph) => written_as_kgx(location, graph).map(Some),
+            None => find_or_draft(location, is_workbook, false),
         };
+        let found = find()?.map(|found| settled(found, find, location, &options)).transpose()?;
         let mut tables = Tables::of(found, location, options, true)?;
         match tables.options.lenient {
             true => tables.set_aside()?,
@@ -118,15 +120,27 @@ impl Tables {
         Ok(tables)
     }
 
-    /// The same where nothing but names is read: what a convention does not know is guessed, and keys are not compared.
+    /// The same, but what neither names nor values tell is guessed, and keys are not compared.
     ///
     /// # Errors
     /// As [`Tables::open`].
     pub(crate) fn draft(location: &Location, options: OpenOptions) -> Result<Tables> {
-        Tables::of(find_or_draft(location, is_file_of_workbook(location), true)?, location, options, false)
+        let is_workbook = is_file_of_workbook(location);
+        let find = || find_or_draft(location, is_workbook, false);
+        let told = find().and_then(|found| found.map(|found| settled(found, find, location, &options)).transpose());
+        let found = match told {
+            Err(error) if error.kind() == Kind::Usage => find_or_draft(location, is_workbook, true)?,
+            told => told?,
+        };
+        Tables::of(found, location, options, false)
     }
 
-    fn of(found: Option<Found>, location: &Location, options: OpenOptions, keeps_keys: bool) -> Result<Tables> {
+    pub(crate) fn of(
+        found: Option<Found>,
+        location: &Location,
+        options: OpenOptions,
+        keeps_keys: bool,
+    ) -> Result<Tables> {
         let found = found.ok_or_else(|| not_recognised(location))?;
         let (location, findings) = (location.clone(), found.findings.clone());
         Opening { location, found, options, keeps_keys, opened: Vec::new(), by_name: HashMap::new(), findings }.open()

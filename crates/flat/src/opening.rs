@@ -97,6 +97,10 @@ impl Opening {
         }
         for edge in &mut script.graph.edges {
             let at = self.by_name.get(&edge.table);
+            let hints = script.tables.iter().find(|table| table.name == edge.table).map(|table| &table.hints.directed);
+            if let Some((opened, hints)) = at.and_then(|at| self.opened.get(*at)).zip(hints) {
+                edge.properties = without_direction(&edge.properties, opened.options.directed.as_ref(), hints);
+            }
             let Some(own) = edges.iter().position(|own| Some(&own.table) == at) else { continue };
             listed(&edge.table, &mut edge.properties, &graph.edges[own].properties, &edges[own].properties);
         }
@@ -245,16 +249,27 @@ impl Opening {
             }
         }
         let directed = table.options.directed.as_ref().and_then(|name| table.find(name));
+        let hinted = &declared(&edge.table, edge.at, script, file)?.hints.directed;
+        let said = without_direction(&edge.properties, table.options.directed.as_ref(), hinted);
         let relation = table.options.relation.as_ref().and_then(|name| table.find(name));
         let several = relation.filter(|_| table.relations.len() <= RELATIONS);
         let mut taken = ends.to_vec();
         taken.extend(several);
-        let (properties, columns) = properties(table, &edge.properties, &taken, edge.at, file)?;
+        let (properties, columns) = properties(table, &said, &taken, edge.at, file)?;
         let direction = match (directed, table.options.undirected) {
             (Some(_), _) => Direction::PerRow,
             (None, true) => Direction::Undirected,
             (None, false) => Direction::Directed,
         };
+        if !hinted.is_empty() {
+            let of = declared(&edge.table, edge.at, script, file)?;
+            let by = match &table.options.directed {
+                Some(name) => format!(", direction by {name}"),
+                None => format!(", all with a direction: no cells of {} say another", hinted.join(", ")),
+            };
+            let told = self.found.recognised.iter_mut().filter(|(subject, _)| *subject == of.location);
+            told.for_each(|(_, what)| what.push_str(&by));
+        }
         let of = |relation: Option<(usize, &(String, u64))>| {
             let name = relation.map_or(&edge.label, |(_, (name, _))| name);
             let mut ty = EdgeType::new(types[0], name, types[1]);
@@ -298,6 +313,16 @@ fn column(table: &Table, name: &str, at: crate::sql::At, file: &str) -> Result<u
         let error = at.error(file, format!("the table {} has no column {name}{near}", table.name));
         error.hint(format!("its columns: {}", names.join(", ")))
     })
+}
+
+/// The properties that a convention lists, without a column that was found to say directions.
+fn without_direction(said: &Properties, directed: Option<&String>, hinted: &[String]) -> Properties {
+    match (said, directed.filter(|name| hinted.contains(name))) {
+        (Properties::Listed(listed), Some(name)) => {
+            Properties::Listed(listed.iter().filter(|(column, _)| column != name).cloned().collect())
+        }
+        _ => said.clone(),
+    }
 }
 
 /// The properties of a table and their columns: all but `taken` and those that options give another meaning.

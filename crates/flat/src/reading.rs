@@ -16,6 +16,7 @@ use isomorph_tables::rules::{TEXT_VALUE, TIME_UNIT, VALUE_INEXACT};
 use isomorph_tables::{Batches, Encoding, ReadOptions, Selection, TableReader};
 
 use crate::cells::{integers, split};
+use crate::keys::{SET_ASIDE, blanks_around};
 use crate::table::{Stored, Table};
 
 /// Columns of a piece as they are read.
@@ -124,10 +125,12 @@ impl<'a> Reading<'a> {
             Stored::Keys => integers(column, &own.ty.data_type).map_err(|row| {
                 let text: String =
                     column.as_string_opt::<i32>().map_or("", |texts| texts.value(row)).chars().take(40).collect();
-                let what = format!(
-                    "the edge ends in {text:?}, which is no key: the keys are integers, without zeros in front"
-                );
-                Error::broken(&crate::rules::END, what).at(at(row))
+                let why = match blanks_around(&text) {
+                    "" => ": the keys are integers, without zeros in front",
+                    blanks => blanks,
+                };
+                let what = format!("the edge ends in {text:?}, which is no key{why}");
+                Error::broken(&crate::rules::END, what).at(at(row)).hint(SET_ASIDE)
             })?,
         };
         if let Some((range, called)) = &own.range {

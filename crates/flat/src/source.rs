@@ -17,6 +17,7 @@ use isomorph_model::{
 };
 use isomorph_tables::Encoding;
 
+use crate::directions::directions;
 use crate::keys::{Keys, first_null};
 use crate::open::{Edges, Nodes, OpenOptions, Tables};
 use crate::reading::Reading;
@@ -134,7 +135,7 @@ impl Tables {
                 read.len() - 1
             })
         };
-        let directed = more(own.directed);
+        let direction = more(own.directed);
         let relation = more(own.relation.as_ref().map(|(column, _)| *column));
         let places = Arc::new(narrow.push(&own.properties, &mut read));
         let read = Arc::new(read);
@@ -152,15 +153,15 @@ impl Tables {
                     Ok::<_, Error>(if self.has_named_ends { Arc::clone(keys) } else { Arc::new(rows) as ArrayRef })
                 };
                 let mut all = vec![end(0)?, end(1)?];
-                let directed = match directed {
+                let by_row = match direction {
                     None => None,
-                    Some(at) => Some(directions(table, own, column(at)?, first)?),
+                    Some(at) => Some(directed(table, own, column(at)?, first)?),
                 };
                 let mask = match (relation, &own.relation) {
                     (Some(at), Some((of, name))) => Some(named(table, *of, column(at)?, name, first)?),
                     _ => None,
                 };
-                all.extend(directed.map(|directed| Arc::new(directed) as ArrayRef));
+                all.extend(by_row.map(|column| Arc::new(column) as ArrayRef));
                 all.extend(places.iter().flatten().filter_map(|at| columns.get(*at).cloned()));
                 let mut kept = rows;
                 if let Some(mask) = mask {
@@ -251,26 +252,15 @@ pub(crate) fn label_column(table: &Table, column: &dyn Array) -> LabelColumn {
     labels.finish()
 }
 
-/// Which edges have a direction: truth values, or the words of Gephi.
-fn directions(table: &Table, own: &Edges, column: &ArrayRef, first: u64) -> Result<BooleanArray> {
-    if let Some(truths) = column.as_boolean_opt() {
-        return Ok(truths.clone());
-    }
-    let wrong = |row: usize, what: String| {
+/// Which edges have a direction.
+fn directed(table: &Table, own: &Edges, column: &ArrayRef, first: u64) -> Result<BooleanArray> {
+    directions(column).map_err(|(row, cell)| {
         let mut place = table.place_of(first + row as u64);
         if let Some(at) = own.directed {
             place = place.in_field(table.columns[at].name.clone());
         }
-        Error::broken(&rules::DIRECTION, what).at(place)
-    };
-    let texts = column.as_string_opt::<i32>().ok_or_else(|| wrong(0, "the column is no text".to_owned()))?;
-    let of = |row: usize| match texts.is_valid(row).then(|| texts.value(row)) {
-        None => Ok(None),
-        Some(word) if ["directed", "true"].iter().any(|own| word.eq_ignore_ascii_case(own)) => Ok(Some(true)),
-        Some(word) if ["undirected", "false"].iter().any(|own| word.eq_ignore_ascii_case(own)) => Ok(Some(false)),
-        Some(word) => Err(wrong(row, format!("{word:?} is no direction"))),
-    };
-    (0..texts.len()).map(of).collect()
+        Error::broken(&rules::DIRECTION, format!("{cell} is no direction")).at(place)
+    })
 }
 
 /// Which rows are of the relation `name`.

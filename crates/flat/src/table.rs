@@ -129,7 +129,7 @@ impl Table {
         (known, keys): (&HashMap<String, DataType>, &[String]),
         findings: &mut Findings,
     ) -> Result<Table> {
-        let Declared { table: declared, mut options, file, lenient, threads, lookup } = declared;
+        let Declared { table: declared, options, file, lenient, threads, lookup } = declared;
         let encoding = declared.encoding;
         let blobs = match encoding {
             Encoding::JsonLines => blobs,
@@ -195,9 +195,6 @@ impl Table {
                         (column.ty, column.stored) = (ty.clone(), Stored::AsShown);
                     }
                 }
-                let of = |column: &&TableColumn| Some(&column.name) == declared.hints.directed.as_ref();
-                let directed = columns.iter().find(of).filter(|own| own.ty.data_type == DataType::Boolean);
-                options.directed = options.directed.or(directed.map(|column| column.name.clone()));
             } else {
                 let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
                 let is_other = |name: &String| !names.contains(name.as_str());
@@ -260,9 +257,6 @@ impl Table {
             if let Some(twice) = repeated(&columns) {
                 return Err(Error::malformed(format!("two columns are called {twice:?}")).at(blob.place()));
             }
-            let of = |column: &&TableColumn| Some(&column.name) == declared.hints.directed.as_ref();
-            let directed = columns.iter().find(of).filter(|own| own.ty.data_type == DataType::Boolean);
-            options.directed = options.directed.or(directed.map(|column| column.name.clone()));
         }
         if !file.is_empty() {
             unread(findings, &others, blob.place(), &declared.name);
@@ -311,6 +305,11 @@ impl Table {
             }
             None if encoding == Encoding::Csv => table.survey(&wanted)?,
             None => table.count()?,
+        }
+        for name in &declared.hints.directed {
+            if table.options.directed.is_none() && table.holds_directions(name)? {
+                table.options.directed = Some(name.clone());
+            }
         }
         Ok(table)
     }

@@ -58,9 +58,10 @@ impl Gexf {
         Box::new(write::GexfForm::default())
     }
 
-    /// Returns whether edges may have a property of this name. NetworkX cannot read an attribute `key` of edges.
+    /// Returns whether edges may have a property of this name. NetworkX cannot read an attribute `key` of edges, and an attribute
+    /// `networkx_key` distinguishes parallel edges there: those of which it is the same would be one.
     pub fn is_edge_property(name: &str) -> bool {
-        name != "key"
+        !matches!(name, "key" | "networkx_key")
     }
 
     /// Returns whether values of a property are written as they are. JSON is written as text, and so is the label of a node, which

@@ -38,6 +38,12 @@ pub fn holds(property: &Property) -> bool {
     plain && kind && data_type
 }
 
+/// Returns whether edges may have a property of this name. In NetworkX, data called `key` distinguishes parallel edges: a property of
+/// that name that other graphs have would merge those of which it is the same.
+pub fn is_edge_property(name: &str) -> bool {
+    name != "key"
+}
+
 /// Returns whether a document is written: the data of the graph.
 pub(crate) fn is_of_graph(document: &Document) -> bool {
     document.name == OF_GRAPH && matches!(document.body, DocumentBody::Json(_))

@@ -11,7 +11,7 @@ pub mod rules;
 mod syntax;
 mod write;
 
-pub use capability::{CAPABILITY, holds, unheld};
+pub use capability::{CAPABILITY, holds, is_edge_property, unheld};
 pub use isomorph_records::xml::check_text;
 pub use isomorph_records::{OpenOptions, RecordGraph, RecordWriter, WriteOptions};
 pub use syntax::GraphMl;

@@ -76,6 +76,13 @@ fn divided_by(fields: &[&Field]) -> Option<&'static str> {
     [(';', "semicolons"), ('\t', "tabs")].into_iter().find(|(character, _)| divides(*character)).map(|(_, name)| name)
 }
 
+/// Returns the first names of columns.
+fn shown(fields: &[&Field]) -> String {
+    let names: Vec<&str> = fields.iter().take(8).map(|field| field.name().as_str()).collect();
+    let more = if names.len() < fields.len() { ", …" } else { "" };
+    format!("{}{more}", names.join(", "))
+}
+
 impl Layout {
     /// Determines the layout from a schema.
     ///
@@ -106,13 +113,19 @@ impl Layout {
         let needed = [(Column::SrcName, layout.has(Column::SrcName)), (Column::DstName, edges.has(Column::DstName))];
         let id = layout.nested.is_some() || layout.has(Column::EdgeId);
         if let Some((column, _)) = needed.into_iter().chain([(Column::EdgeId, id)]).find(|(_, there)| !there) {
-            let error = Error::broken(&rules::FILE_COLUMNS, format!("there is no column {column}"));
+            let is_other = !fields.iter().any(known);
+            let what = match is_other {
+                true => format!("these are not the columns of a graph: {}", shown(&fields)),
+                false => format!("there is no column {column}"),
+            };
+            let error = Error::broken(&rules::FILE_COLUMNS, what);
             let error = error.at(Place::field(column.name()));
             return Err(match divided_by(&fields) {
                 Some(name) => error.hint(format!("save the file with commas: its fields are separated by {name}")),
                 // It is a table of something else.
-                None if !fields.iter().any(known) => error
-                    .hint("--from edgelist    read a table of edges whose first two columns are source and target")
+                None if is_other => error
+                    .hint("rename the ends of edges: source and target in a table of edges in CSV; src_name, edge_id and dst_name in NOCK")
+                    .hint("--from edgelist    read a table of edges in CSV whose first two columns are source and target")
                     .hint("isomorph import init DIRECTORY    print the mapping file of tables called nodes and edges, both in this directory"),
                 None => error,
             });

@@ -94,6 +94,8 @@ impl<'a> Cell<'a> {
 /// The properties of one element.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'a> {
+    /// `nodes` or `edges`.
+    of: &'static str,
     properties: &'a [Property],
     columns: &'a [Option<ArrayRef>],
     row: usize,
@@ -109,7 +111,8 @@ impl<'a> Cells<'a> {
             let Some(column) = column else { continue };
             let is_json = matches!(property.kind, ValueKind::Json | ValueKind::Bag);
             if let Some(cell) = Cell::of(column, self.row, is_json)? {
-                each(at, property, cell)?;
+                each(at, property, cell)
+                    .map_err(|error| error.at(Place::field(format!("{}.{}", self.of, property.name))))?;
             }
         }
         Ok(())
@@ -366,8 +369,9 @@ impl Sink for RecordWriter<'_> {
                 }
                 let properties = std::mem::take(&mut self.nodes);
                 for row in 0..nodes.rows {
-                    let cells = Cells { properties: &properties, columns: &nodes.properties, row };
-                    self.form.node(&mut self.out, KeyCell::of(keys, row)?, self.rows, cells)?;
+                    let cells = Cells { of: "nodes", properties: &properties, columns: &nodes.properties, row };
+                    let written = self.form.node(&mut self.out, KeyCell::of(keys, row)?, self.rows, cells);
+                    written.map_err(|error| error.at(Place::field("nodes").row(self.rows)))?;
                     self.rows += 1;
                     self.flush(BLOCK)?;
                 }
@@ -382,9 +386,10 @@ impl Sink for RecordWriter<'_> {
                     let directed = edges.directed.as_ref().filter(|_| self.by_row);
                     let directed = directed.map(|column| column.is_null(row) || column.value(row));
                     let (source, target) = (end(&sources, row)?, end(&targets, row)?);
-                    let cells = Cells { properties: &properties, columns: &edges.properties, row };
+                    let cells = Cells { of: "edges", properties: &properties, columns: &edges.properties, row };
                     let edge = EdgeRow { number: self.edge_rows, source, target, directed, cells };
-                    self.form.edge(&mut self.out, edge)?;
+                    let written = self.form.edge(&mut self.out, edge);
+                    written.map_err(|error| error.at(Place::field("edges").row(self.edge_rows)))?;
                     self.edge_rows += 1;
                     self.flush(BLOCK)?;
                 }

@@ -25,7 +25,7 @@ mod write_options;
 mod writer;
 
 pub use catch_panic::{fenced, quiet_fenced_panics};
-pub use csv::{CsvDialect, CsvIndex, NullWord, Quoting, survey_csv};
+pub use csv::{CsvDialect, CsvIndex, NullWord, Quoting, separator_line, survey_csv};
 pub use encoding::Encoding;
 pub use options::{Limits, ReadOptions, TextType};
 pub use packed::{PackedFile, PackedWriter, Packing};

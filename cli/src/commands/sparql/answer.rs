@@ -18,6 +18,7 @@ use isomorph_sparql::{
 use serde::Serialize;
 
 use super::asked;
+use crate::answer::write_lines;
 use crate::args::sparql::AnswerFormat;
 use crate::args::{SparqlArgs, file_place};
 use crate::commands::Answer;
@@ -122,8 +123,8 @@ fn format(args: &SparqlArgs, question: &Question, console: &Console) -> Result<A
         AnswerFormat::of_name(name).ok_or_else(|| {
             Error::usage("the name of the output file does not select a format").at(name.to_owned()).hint(
                 match question.makes_graph() {
-                    true => "--format nt|nq|ttl|trig|rdf|jsonld|parquet|arrow",
-                    false => "--format csv|tsv|json|xml|parquet|arrow",
+                    true => "--format nt|nq|ttl|trig|rdf|jsonld|jsonl|parquet|arrow",
+                    false => "--format csv|tsv|json|xml|jsonl|parquet|arrow",
                 },
             )
         })
@@ -140,7 +141,7 @@ fn format(args: &SparqlArgs, question: &Question, console: &Console) -> Result<A
         // With --json, a graph is a document.
         AnswerFormat::Json => !graph || args.format.is_none() && console.json,
         AnswerFormat::Csv | AnswerFormat::Tsv => !graph && !question.is_ask(),
-        AnswerFormat::Parquet | AnswerFormat::Arrow => !question.is_ask(),
+        AnswerFormat::Jsonl | AnswerFormat::Parquet | AnswerFormat::Arrow => !question.is_ask(),
         AnswerFormat::Xml => !graph,
         AnswerFormat::Text(_) => graph,
     };
@@ -153,9 +154,9 @@ fn format(args: &SparqlArgs, question: &Question, console: &Console) -> Result<A
         return Ok(format);
     }
     let (what, formats) = match (graph, question.is_ask()) {
-        (true, _) => ("the answer to this query is a graph", "--format nt|nq|ttl|trig|rdf|jsonld|parquet|arrow"),
+        (true, _) => ("the answer to this query is a graph", "--format nt|nq|ttl|trig|rdf|jsonld|jsonl|parquet|arrow"),
         (_, true) => ("the answer to ASK is yes or no", "--format json|xml"),
-        _ => ("the answer to SELECT is a table", "--format csv|tsv|json|xml|parquet|arrow"),
+        _ => ("the answer to SELECT is a table", "--format csv|tsv|json|xml|jsonl|parquet|arrow"),
     };
     Err(Error::usage(format!("{what}, which {} cannot store", format.id())).hint(formats))
 }
@@ -212,9 +213,14 @@ impl Printing<'_> {
             AnswerFormat::Tsv => Some(ResultsFormat::Tsv),
             AnswerFormat::Json => Some(ResultsFormat::Json),
             AnswerFormat::Xml => Some(ResultsFormat::Xml),
-            AnswerFormat::Table | AnswerFormat::Parquet | AnswerFormat::Arrow | AnswerFormat::Text(_) => None,
+            AnswerFormat::Table
+            | AnswerFormat::Jsonl
+            | AnswerFormat::Parquet
+            | AnswerFormat::Arrow
+            | AnswerFormat::Text(_) => None,
         };
         let encoding = match self.format {
+            AnswerFormat::Jsonl => Some(Encoding::JsonLines),
             AnswerFormat::Parquet => Some(Encoding::Parquet),
             AnswerFormat::Arrow => Some(Encoding::Arrow),
             _ => None,
@@ -340,6 +346,11 @@ impl Printing<'_> {
 
 /// Writes a table whose columns have types.
 fn columns(batch: &RecordBatch, encoding: Encoding, out: &mut dyn Write) -> Result<Answer> {
+    if encoding == Encoding::JsonLines {
+        write_lines(batch, out)?;
+        out.flush()?;
+        return Ok(Answer::Yes);
+    }
     // The writer of files needs an output that may go to another thread, so the file is made in memory, where its columns are already.
     let options = TableOptions { field_metadata: true, ..TableOptions::default() };
     let mut file = TableWriter::create(Vec::new(), encoding, batch.schema_ref(), &options)?;

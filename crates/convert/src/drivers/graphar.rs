@@ -112,6 +112,7 @@ impl Driver for GraphAr {
             is_property: write::is_property_name,
             is_edge_property: None,
             is_label: write::is_label,
+            key_names: true,
             wide_keys: false,
             reserved_prefix: RESERVED,
             documents: write::holds_document,

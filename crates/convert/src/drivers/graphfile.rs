@@ -292,6 +292,13 @@ impl Driver for GraphFile {
         Ok(all)
     }
 
+    fn remarks(&self, graph: &Graph) -> Vec<(String, String)> {
+        match self {
+            GraphFile::Gexf => super::mixed_directions(graph, "where both kinds are, NetworkX refuses the file"),
+            _ => Vec::new(),
+        }
+    }
+
     fn needs_no_sidecar(&self, _graph: &Graph, _options: &WriteOptions, _files: &[String]) -> bool {
         self.facts().read.is_some()
     }

@@ -72,7 +72,9 @@ impl Driver for GraphMl {
 
     fn allowed(&self) -> Allowed {
         let holds = |property: &isomorph_model::Property, _: bool| isomorph_graphml::holds(property);
-        Allowed { holds, wide_keys: false, documents: |_| false, ..Allowed::anything() }
+        // It distinguishes parallel edges in NetworkX, which merges those of which it is the same.
+        let is_edge_property = Some(isomorph_graphml::is_edge_property as fn(&str) -> bool);
+        Allowed { holds, is_edge_property, wide_keys: false, documents: |_| false, ..Allowed::anything() }
     }
 
     fn not_stored(&self, graph: &Graph, _options: &WriteOptions) -> Result<Vec<(String, String)>> {
@@ -80,6 +82,13 @@ impl Driver for GraphMl {
         Ok(unheld
             .map(|document| (format!("document {}", document.name), "GraphML cannot store it".to_owned()))
             .collect())
+    }
+
+    fn remarks(&self, graph: &Graph) -> Vec<(String, String)> {
+        super::mixed_directions(
+            graph,
+            "where both kinds are, NetworkX refuses the file, and igraph reads all edges as directed",
+        )
     }
 
     fn is_text(&self, _options: &WriteOptions) -> bool {

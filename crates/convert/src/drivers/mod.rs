@@ -17,7 +17,7 @@ mod records;
 
 use isomorph_edgelist::Notation;
 use isomorph_flat::Form;
-use isomorph_model::{Graph, Property, Written};
+use isomorph_model::{Direction, Graph, Property, Written};
 use isomorph_tables::Encoding;
 
 use crate::driver::Format;
@@ -153,4 +153,10 @@ fn unpacked(name: &str) -> &str {
 /// Returns the file that was written under this name.
 fn file_called<'a>(written: &'a Written, wanted: &str) -> Vec<&'a str> {
     written.files.iter().map(|(name, _)| name.as_str()).filter(|name| *name == wanted).collect()
+}
+
+/// What readers make of edges of which each states its direction, if any of `graph` do.
+fn mixed_directions(graph: &Graph, readers: &str) -> Vec<(String, String)> {
+    let is_mixed = graph.edges.iter().any(|ty| ty.direction == Direction::PerRow);
+    is_mixed.then(|| ("direction".to_owned(), format!("of each edge: {readers}"))).into_iter().collect()
 }

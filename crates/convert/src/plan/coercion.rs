@@ -27,7 +27,9 @@ impl Plan {
     /// # Errors
     /// If values have no text form either.
     pub(crate) fn fit_to(&mut self, graph: &Graph, allowed: &Allowed) -> Result<Option<Graph>> {
-        let Some(record) = Fitting::of(graph, allowed, self.large_keys)? else { return Ok(None) };
+        // Where nodes have one type, the format calls their key what it always does.
+        let allowed = Allowed { key_names: !self.to.has_one_type(), ..*allowed };
+        let Some(record) = Fitting::of(graph, &allowed, self.large_keys)? else { return Ok(None) };
         let fitted = record.fitted.clone();
         self.then(Step::Fit(Box::new(record)));
         Ok(Some(fitted))

@@ -119,6 +119,9 @@ impl Planner<'_> {
             self.plan.line(&subject, &becomes);
             self.plan.losses.push(PlanLine { subject, becomes });
         }
+        for (subject, remark) in to.remarks(&self.plan.target) {
+            self.plan.line(subject, remark);
+        }
         self.leave_out(&write)?;
         self.read_texts(source)?;
         self.keep_files()?;

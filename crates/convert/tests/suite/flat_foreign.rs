@@ -63,8 +63,8 @@ fn ends_are_found_by_name_anywhere() {
 fn ends_that_no_name_tells_are_not_guessed() {
     for (header, words) in [
         ("source,weight,other", "the column source is one end of edges"),
-        ("id,person,friend", "the first two may be something else: id, person, friend"),
-        ("person,weight,friend", "the first two may be something else"),
+        ("id,person,friend", "it is not certain which are: id, person, friend"),
+        ("person,weight,friend", "it is not certain"),
         ("1,2,3", "does not name the columns"),
         (
             "from,to,source,target",
@@ -77,11 +77,9 @@ fn ends_that_no_name_tells_are_not_guessed() {
         let found = message(&files);
         assert!(found.contains(words) && found.contains("isomorph import init"), "{header}: {found}");
         // A person corrects a draft.
-        if !header.starts_with('1') {
-            let home = directory(&files);
-            let draft = isomorph_flat::mapping_of(&Location::from_path(home.path())).unwrap();
-            assert!(draft.contains("to be checked"), "{draft}");
-        }
+        let home = directory(&files);
+        let draft = isomorph_flat::mapping_of(&Location::from_path(home.path())).unwrap();
+        assert!(draft.contains("to be checked"), "{draft}");
     }
 }
 
@@ -267,7 +265,6 @@ fn a_table_that_cannot_be_read_is_named() {
         ("nodes.jsonl", "{\n \"id\": 1}\n", "nodes.jsonl, line 1"),
         ("nodes.jsonl", "{\"id\": 1, \"v\": \"\\ud800\"}\n", "nodes.jsonl"),
         ("nodes.parquet", "PAR1", "nodes.parquet"),
-        ("nodes.csv", "sep=;\nid;v\n1;2\n", "Excel's sep="),
     ] {
         let found = message(&[(name, text), edges]);
         assert!(found.contains(words), "{name} {text:?}: {found}");

@@ -342,6 +342,28 @@ CREATE PROPERTY GRAPH g VERTEX TABLES (p KEY (id));";
 }
 
 #[test]
+fn a_workbook_of_one_sheet_is_a_table_of_edges() {
+    let number = |cell: &str, value: &str| format!("<c r=\"{cell}\"><v>{value}</v></c>");
+    let header = format!("<row r=\"1\">{}{}{}</row>", text("A1", "source"), text("B1", "target"), text("C1", "w"));
+    let row = |at: u8, ends: [String; 2]| {
+        format!("<row r=\"{at}\">{}{}</row>", ends.concat(), number(&format!("C{at}"), "7"))
+    };
+    let of = |rows: [[String; 2]; 2]| {
+        let [first, second] = rows;
+        let home = workbook(&[("Sheet1", &format!("{header}{}{}", row(2, first), row(3, second)))]);
+        let all = lines(&open(&home.path().join("book.xlsx")));
+        let edges = all.iter().filter(|line| line.get("edge").is_some());
+        let ends: Vec<Value> = edges.map(|line| json!([line["ends"], line["properties"]["w"]])).collect();
+        (keys(&home.path().join("book.xlsx")), ends)
+    };
+    let numbers = of([[number("A2", "3"), number("B2", "1")], [number("A3", "1"), number("B3", "2")]]);
+    assert_eq!(numbers, (vec![json!(3), json!(1), json!(2)], vec![json!([[3, 1], 7]), json!([[1, 2], 7])]));
+    let texts = of([[text("A2", "a, \"b\""), number("B2", "1")], [text("A3", "c"), text("B3", "1")]]);
+    let expected = ["a, \"b\"", "1", "c"].map(|name| json!(name)).to_vec();
+    assert_eq!(texts, (expected, vec![json!([["a, \"b\"", "1"], 7]), json!([["c", "1"], 7])]));
+}
+
+#[test]
 fn headers_of_neo4j_are_read_in_sheets() {
     let people = format!(
         "<row r=\"1\">{}{}{}</row><row r=\"2\">{}{}<c r=\"C2\"><v>42</v></c></row>",

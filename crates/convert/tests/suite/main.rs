@@ -16,6 +16,7 @@ mod extended;
 mod flat_foreign;
 mod flat_keys;
 mod flat_parts;
+mod flat_roles;
 mod flat_tables;
 mod hubs;
 mod hyperedges;

@@ -5,7 +5,7 @@ use isomorph_error::{Error, Kind, Result};
 use isomorph_model::json::Members;
 use isomorph_storage::{Blob, Entry, Root};
 use isomorph_tables::rules::CSV_HEADER;
-use isomorph_tables::{Encoding, PackedFile, ReadOptions, TableReader};
+use isomorph_tables::{Encoding, PackedFile, ReadOptions, TableReader, separator_line};
 
 use crate::parts;
 use crate::survey::{LINE, object};
@@ -171,14 +171,20 @@ fn columns(blob: Blob, encoding: Encoding) -> Result<Columns> {
         Err(error) => {
             let text = std::str::from_utf8(&begin[..error.valid_up_to()]).unwrap_or_default();
             if !text.contains(['\n', '\r']) {
-                return Err(wrong("the first line is not UTF-8"));
+                return Err(wrong("the first line is not UTF-8").hint(
+                    "save the file as UTF-8, for example from Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW.csv",
+                ));
             }
             text
         }
     };
+    let (stated, text) = match separator_line(text.as_bytes()) {
+        Some((separator, length)) => (Some(separator), text.get(length..).unwrap_or_default()),
+        None => (None, text),
+    };
     let text = text.trim_start_matches(['\n', '\r']);
     // The character that divides the line into most fields; a comma where none does.
-    let delimiters = [b'|', b';', b'\t', b','];
+    let delimiters = stated.map_or_else(|| vec![b'|', b';', b'\t', b','], |stated| vec![stated]);
     let all = delimiters.into_iter().filter_map(|delimiter| Some((delimiter, fields(text, delimiter)?)));
     match all.max_by_key(|(_, fields)| fields.len()) {
         Some((delimiter, fields)) if !text.is_empty() => Ok((Some(delimiter), fields)),

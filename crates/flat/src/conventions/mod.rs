@@ -15,6 +15,7 @@ use crate::find::Found;
 use crate::sql::{At, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex};
 pub(crate) use files::{BrokenFile, TableFile, delimiter, encoding};
 pub(crate) use neo4j::{is_id, kept_type};
+pub(crate) use pairs::{INIT, named_ends as ends_by_name};
 
 /// The most tables, and columns of each, that a message names.
 const SHOWN: usize = 8;

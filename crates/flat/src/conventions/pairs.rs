@@ -9,8 +9,8 @@ use arrow_schema::DataType;
 use super::{BrokenFile, Guess, TableFile, only};
 use crate::sql::{ColumnType, Hints, Properties, TableOptions};
 
-pub(super) const INIT: &str =
-    "isomorph import init DIRECTORY > graph.pgq    write a mapping file, and correct SOURCE KEY and DESTINATION KEY";
+/// What to do where names do not tell the roles of columns.
+pub(crate) const INIT: &str = "isomorph import init DIRECTORY > graph.pgq    write a mapping file, and correct KEY, SOURCE KEY and DESTINATION KEY";
 const NODE: &str = "node";
 const EDGE: &str = "edge";
 
@@ -35,12 +35,18 @@ const WEAK_ENDS: &[(&[&str], &[&str])] =
 /// What names of ends end with: the first that both have counts.
 const SUFFIXES: &[&str] = &["", "id", "node", "nodeid", "vertex", "vertexid", "key", "index", "idx", "name"];
 
+/// Names of an arc's ends in graph theory, from tail to head, and of a triple's in knowledge graphs, from head to tail: which of them
+/// is meant, the order of the columns tells.
+const BY_ORDER: (&str, &str) = ("head", "tail");
+
 /// Names of which one alone is half of a pair.
 const HALVES: &[&str] = &["source", "src", "from", "to", "target", "dst", "dest", "destination", "trg", "tgt"];
 
-/// Names of columns that are no ends.
+/// Names of columns that are no ends; among them what pandas calls an index.
 pub(super) const NO_ENDS: &[&str] = &[
     "",
+    "unnamed0",
+    "level0",
     "id",
     "edgeid",
     "eid",
@@ -65,6 +71,16 @@ pub(super) const NO_ENDS: &[&str] = &[
     "count",
     "directed",
     "direction",
+    "edge",
+    "rank",
+    "row",
+    "no",
+    "nr",
+    "n",
+    "amount",
+    "line",
+    "score",
+    "duration",
 ];
 
 /// Properties of KGX that have several values, divided by `|` (KGX format, "multivalued").
@@ -124,13 +140,14 @@ pub(super) fn kgx(files: &[TableFile]) -> Result<Option<Guess>> {
     Ok(Some(guess))
 }
 
-/// Gephi: nodes with `Id`, edges with `Source`, `Target` and one of its other columns.
+/// Gephi: nodes with `Id`, edges with `Source`, `Target` and one of its other columns. Gephi's own import takes any case.
 pub(super) fn gephi(files: &[TableFile]) -> Result<Option<Guess>> {
     let is_edge = |file: &&TableFile| {
         file.has("Source") && file.has("Target") && ["Type", "Weight", "Id", "Label"].iter().any(|name| file.has(name))
     };
-    let is_node = |file: &&TableFile| file.has("Id") && !file.has("Source");
-    let nodes: Vec<&TableFile> = files.iter().filter(is_node).collect();
+    let others = || files.iter().filter(|file| !file.has("Source"));
+    let exact: Vec<&TableFile> = others().filter(|file| file.has("Id")).collect();
+    let nodes = if exact.is_empty() { others().filter(|file| file.find("Id").is_some()).collect() } else { exact };
     let edges: Vec<&TableFile> = files.iter().filter(is_edge).collect();
     if nodes.is_empty() || edges.is_empty() {
         return Ok(None);
@@ -141,20 +158,20 @@ pub(super) fn gephi(files: &[TableFile]) -> Result<Option<Guess>> {
     let mut guess = Guess::new("Gephi");
     let header = TableOptions::default();
     let table = guess.table(node, header.clone(), Hints::default());
-    guess.vertex(table.clone(), "Id", NODE, Properties::All);
-    guess.tell(node, "nodes: key Id".to_owned());
-    let directed = edge.has("Type").then(|| "Type".to_owned());
-    let by = if directed.is_some() { "direction by Type" } else { "all with a direction" };
-    let types = directed.iter().map(|name| (name.clone(), ColumnType::plain(DataType::Utf8))).collect();
-    let own = guess.table(edge, TableOptions { directed, ..header }, Hints { types, ..Hints::default() });
-    let properties = edge.columns.iter().filter(|name| !["Source", "Target", "Type"].contains(&name.as_str()));
+    let key = node.find("Id").unwrap_or("Id");
+    guess.vertex(table.clone(), key, NODE, Properties::All);
+    guess.tell(node, format!("nodes: key {key}"));
+    let directed: Vec<String> = edge.find("Type").map(str::to_owned).into_iter().collect();
+    let by = if directed.is_empty() { ", all with a direction" } else { "" };
+    let own = guess.table(edge, header, Hints { directed, ..Hints::default() });
+    let properties = edge.columns.iter().filter(|name| !["Source", "Target"].contains(&name.as_str()));
     let called = |name: &String| match name.as_str() {
         "Weight" => (name.clone(), well_known::WEIGHT.to_owned()),
         _ => (name.clone(), name.clone()),
     };
     let properties = Properties::Listed(properties.map(called).collect());
     guess.edge(own, [("Source", &table), ("Target", &table)], EDGE, properties);
-    guess.tell(edge, format!("edges from Source to Target: {by}"));
+    guess.tell(edge, format!("edges from Source to Target{by}"));
     Ok(Some(guess))
 }
 
@@ -167,7 +184,7 @@ pub(super) fn normal(name: &str) -> String {
 ///
 /// # Errors
 /// When several columns could be one of them, or only one of the two is there.
-pub(super) fn named_ends<'a>(file: &'a TableFile) -> Result<Option<(&'a str, &'a str)>> {
+pub(crate) fn named_ends<'a>(file: &'a TableFile) -> Result<Option<(&'a str, &'a str)>> {
     let names: Vec<String> = file.columns.iter().map(|name| normal(name)).collect();
     let refused = |what: String| {
         Err(Error::usage(what).at(file.name.as_str()).hint(INIT).hint("rename the columns to source and target"))
@@ -203,6 +220,10 @@ pub(super) fn named_ends<'a>(file: &'a TableFile) -> Result<Option<(&'a str, &'a
         HALVES.iter().any(|half| suffixes.clone().any(|suffix| name.strip_suffix(suffix) == Some(half)))
     };
     match found.as_slice() {
+        [(head, tail)] if normal(head).starts_with(BY_ORDER.0) && normal(tail).starts_with(BY_ORDER.1) => {
+            let place = |name: &str| file.columns.iter().position(|column| column == name);
+            Ok(Some(if place(head) < place(tail) { (*head, *tail) } else { (*tail, *head) }))
+        }
         [one] => Ok(Some(*one)),
         [] => match names.iter().position(|name| is_half(&name)) {
             None => Ok(None),
@@ -251,14 +272,6 @@ pub(super) fn plain(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
         return Ok(None);
     }
     let (Some(node), Some(edge)) = (only("nodes", &nodes)?, only("edges", &edges)?) else { return Ok(None) };
-    for file in [node, edge] {
-        if let Some(number) = file.columns.iter().find(|name| name.parse::<f64>().is_ok()) {
-            return Err(Error::usage(format!("the first line does not name the columns: {number} is a number"))
-                .at(file.name.as_str())
-                .hint("write a line with the names of the columns first")
-                .hint(INIT));
-        }
-    }
     let named = KEYS.iter().find_map(|wanted| {
         let exact = node.find(wanted);
         exact.or_else(|| node.columns.iter().map(String::as_str).find(|name| normal(name) == normal(wanted)))
@@ -271,17 +284,28 @@ pub(super) fn plain(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
         Err(_) if draft => None,
         found => found?,
     };
+    for (file, is_named) in [(node, named.is_some()), (edge, pair.is_some())] {
+        let number = file.columns.iter().find(|name| name.parse::<f64>().is_ok_and(f64::is_finite));
+        if let Some(number) = number.filter(|_| !is_named && !draft) {
+            return Err(Error::usage(format!("the first line does not name the columns: {number} is a number"))
+                .at(file.name.as_str())
+                .hint("write a line with the names of the columns first")
+                .hint(INIT));
+        }
+    }
+    let may_be_end = |name: &String| !NO_ENDS.contains(&normal(name).as_str());
     let (source, target) = match (pair, edge.columns.as_slice()) {
         (Some(pair), _) => pair,
-        (None, [first, second, ..])
+        // Nothing else is there that could be an end.
+        (None, [first, second, rest @ ..])
             if first != second
-                && (draft || [first, second].iter().all(|name| !NO_ENDS.contains(&normal(name).as_str()))) =>
+                && (draft || may_be_end(first) && may_be_end(second) && !rest.iter().any(may_be_end)) =>
         {
             (first.as_str(), second.as_str())
         }
         _ => {
             let what = format!(
-                "no columns are called source and target, and the first two may be something else: {}",
+                "no columns are called source and target, and it is not certain which are: {}",
                 edge.columns.join(", ")
             );
             return Err(Error::usage(what)
@@ -292,22 +316,27 @@ pub(super) fn plain(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
     };
     let mut guess = Guess::new("two tables, nodes and edges");
     let header = TableOptions::default();
-    let table = guess.table(node, header.clone(), Hints::default());
+    // Of several columns, the values tell which one is the key.
+    let is_untold = named.is_none() && !draft && node.columns.len() > 1;
+    let key_among = if is_untold { node.columns.clone() } else { Vec::new() };
+    let table = guess.table(node, header.clone(), Hints { key_among, ..Hints::default() });
     guess.vertex(table.clone(), key, NODE, Properties::All);
-    let why = if named.is_some() { "by its name" } else { "the first column" };
-    guess.tell(node, format!("nodes: key {key}, {why}"));
-    let directed = edge.find("directed").map(str::to_owned);
-    let direction = match directed.as_deref() {
-        Some(name) => format!("direction by {name}, if that is true or false"),
-        None => "all with a direction".to_owned(),
+    let why = match (named, draft) {
+        (Some(_), _) => "by its name",
+        (None, false) => "the only column",
+        (None, true) => "the first column: to be checked",
     };
+    guess.tell(node, format!("nodes: key {key}, {why}"));
+    let directed = ["directed", "type"].into_iter().filter_map(|name| edge.find(name)).map(str::to_owned);
+    let directed: Vec<String> = directed.collect();
+    let direction = if directed.is_empty() { ", all with a direction" } else { "" };
     let own = guess.table(edge, header, Hints { directed, ..Hints::default() });
     guess.edge(own, [(source, &table), (target, &table)], EDGE, Properties::All);
     let why = match (pair, draft) {
         (Some(_), _) => "by their names",
-        (None, false) => "the first two columns",
+        (None, false) => "the only columns that can be ends",
         (None, true) => "the first two columns: to be checked",
     };
-    guess.tell(edge, format!("edges from {source} to {target}, {why}, {direction}"));
+    guess.tell(edge, format!("edges from {source} to {target}, {why}{direction}"));
     Ok(Some(guess))
 }

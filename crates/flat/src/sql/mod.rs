@@ -87,8 +87,10 @@ pub struct Hints {
     pub cells: Vec<(String, DataType)>,
     /// The ranges of integers of some, and what such an integer is called.
     pub ranges: Vec<(String, std::ops::RangeInclusive<i64>, &'static str)>,
-    /// A column that says the direction of each edge if its values are true and false.
-    pub directed: Option<String>,
+    /// Columns of which the first says the direction of each edge whose cells are directions.
+    pub directed: Vec<String>,
+    /// Columns of which one is the key, if no name tells which.
+    pub key_among: Vec<String>,
 }
 
 /// A declared column.

@@ -4,6 +4,7 @@
 mod archive;
 mod book;
 mod cells;
+mod ends;
 mod ods;
 mod xlsx;
 mod xml;
@@ -18,6 +19,7 @@ use crate::find::MAPPING;
 use crate::rules;
 pub(crate) use book::{Book, SheetNames};
 use cells::{CELLS, Sheet};
+pub(crate) use ends::with_nodes;
 
 /// The largest workbook, and the most that a file in it has when it is unpacked. Spreadsheets have at most 1,048,576 rows.
 const FILE_BYTES: u64 = 512 << 20;

@@ -8,6 +8,9 @@ use isomorph_records::{Slot, Slots, Tag};
 
 use super::{ATTRIBUTE, DEFAULT, DYNAMIC, OPTIONS};
 
+/// The attribute of edges that says their direction. Another text in it is a property, and written as a declared attribute.
+pub(crate) const TYPE: &str = "type";
+
 /// The type of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -164,7 +167,9 @@ impl Attributes {
         let data_type = if tag == Tag::Float { DataType::Float64 } else { DataType::Utf8 };
         let kind = if tag == Tag::Json { ValueKind::Json } else { ValueKind::Plain };
         let mut property = Property::new(given.clone(), data_type).of_kind(kind);
-        property.declared.insert(ATTRIBUTE.to_owned(), name.to_owned());
+        if name != TYPE {
+            property.declared.insert(ATTRIBUTE.to_owned(), name.to_owned());
+        }
         let at = slots.declare(property)?;
         self.own.insert(name.to_owned(), at);
         self.names.insert(given);

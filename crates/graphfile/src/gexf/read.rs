@@ -9,7 +9,7 @@ use isomorph_records::xml::{self, Event, XmlRules, XmlStream};
 use isomorph_records::{Head, Item, Reader, Record, Slot, Slots, Tag};
 use isomorph_tables::PackedFile;
 
-use super::attributes::{Attributes, Kind, default_values};
+use super::attributes::{Attributes, Kind, TYPE, default_values};
 use super::rules;
 use super::times::{TIMES, Times};
 use crate::OF_GRAPH;
@@ -301,10 +301,14 @@ impl GexfReader {
                 return Err(self.wrong(&rules::VALUE, format!("the weight {text:?} is not a number")));
             }
         }
-        record.directed = match self.xml.attribute_into(tag, "type", &mut text)? {
-            false => None,
-            true => Some(self.direction(&text)?),
-        };
+        record.directed = None;
+        if self.xml.attribute_into(tag, "type", &mut text)? {
+            record.directed = self.direction(&text);
+            // NetworkX writes a property of this name so, whatever it says.
+            if record.directed.is_none() {
+                self.put(&mut record.edges, false, TYPE, Tag::Text, &text)?;
+            }
+        }
         self.text = text;
         if !is_empty {
             self.inside(&mut record.edges, false)?;
@@ -312,15 +316,16 @@ impl GexfReader {
         self.apply_defaults(&mut record.edges, false)
     }
 
-    fn direction(&mut self, word: &str) -> Result<bool> {
+    /// Returns the direction that a word says, if it says any.
+    fn direction(&mut self, word: &str) -> Option<bool> {
         match word {
-            "directed" => Ok(true),
-            "undirected" => Ok(false),
+            "directed" => Some(true),
+            "undirected" => Some(false),
             "mutual" => {
                 self.mutual += 1;
-                Ok(false)
+                Some(false)
             }
-            other => Err(self.xml.syntax(format!("an edge is directed, undirected or mutual, not {other:?}"))),
+            _ => None,
         }
     }
 
@@ -331,7 +336,9 @@ impl GexfReader {
         let word = self.xml.attribute(tag, "defaultedgetype")?;
         self.directed = match word {
             None => false,
-            Some(word) => self.direction(&word)?,
+            Some(word) => self.direction(&word).ok_or_else(|| {
+                self.xml.syntax(format!("edges are directed, undirected or mutual by default, not {word:?}"))
+            })?,
         };
         self.mutual = 0;
         self.name = self.xml.attribute(tag, "name")?.filter(|name| !name.is_empty());

@@ -11,7 +11,7 @@ use super::content::{ContentDigest, RowHashes, is_directed};
 use super::encode::{Buffer, Tag};
 use super::fact::{KeyStem, of_parts, stem};
 use super::table::{Line, LineKind};
-use super::values::{add_values, same_length, sum_row_values};
+use super::values::{add_values, column_name, same_length, sum_row_values};
 use crate::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch, ValueBatch};
 use crate::schema::{DocumentBody, GroupKind, MembershipTable, Owner};
 use crate::{Batch, Ends, Graph, well_known};
@@ -98,7 +98,8 @@ impl ContentDigest {
         sum_row_values(&mut self.buffer, &table.qualifiers, &batch.qualifiers, &mut qualifiers)?;
         let (kind, names) = owner_name(graph, table.owner);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let stem = stem(kind.word(), &names, &table.property.name);
+        let name = column_name(&table.property.name);
+        let stem = stem(kind.word(), &names, name);
         let cells = Cells::new(&table.property, batch.values.as_ref())?;
         let mut sum = self.tallies.begin();
         cells
@@ -111,7 +112,7 @@ impl ContentDigest {
                 },
             )
             .map_err(|error| error.at(Place::field(table.property.name.clone())))?;
-        self.tallies.merge_line(Line::new(kind, &names, &table.property.name), sum);
+        self.tallies.merge_line(Line::new(kind, &names, name), sum);
         Ok(())
     }
 

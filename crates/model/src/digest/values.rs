@@ -40,12 +40,13 @@ pub(super) fn add_values(
             }
             continue;
         }
-        let stem = stem(kind.word(), ty, &property.name);
+        let name = column_name(&property.name);
+        let stem = stem(kind.word(), ty, name);
         let mut sum = table.begin();
         Cells::new(property, column)?
             .hash_all(buffer, |row| [stem, owners[row]], |_, hash| sum.add(hash))
             .map_err(|error| error.at(Place::field(property.name.clone())))?;
-        table.merge_line(Line::new(kind, ty, &property.name), sum);
+        table.merge_line(Line::new(kind, ty, name), sum);
     }
     Ok(())
 }
@@ -74,7 +75,7 @@ pub(super) fn sum_row_values(
             })?;
             continue;
         }
-        let stem = stem(&property.name);
+        let stem = stem(column_name(&property.name));
         Cells::new(property, column)?
             .hash_all(buffer, |_| [stem], add)
             .map_err(|error| error.at(Place::field(property.name.clone())))?;
@@ -91,12 +92,17 @@ pub(super) fn same_length(column: &dyn Array, rows: usize, name: &str) -> Result
     Err(Error::usage(lengths).at(Place::field(name)))
 }
 
-/// Returns the name of a bag's member in the digest: if a column has the same name, the member is another property, and the
-/// empty name stands for the elements themselves. No column has such a name.
+/// Returns the name of a column in the digest: the empty name stands for the elements themselves.
+pub(super) fn column_name(name: &str) -> &str {
+    if name.is_empty() { "\0" } else { name }
+}
+
+/// Returns the name of a bag's member in the digest: that of a column, or, if there is a column of this name, another one, because
+/// then the member is another property. No column ends with a zero byte.
 fn told_as(properties: &[Property], name: &str) -> String {
     let is_column = |property: &Property| property.kind != ValueKind::Bag && property.name == name;
-    let taken = name.is_empty() || properties.iter().any(is_column);
-    if taken { format!("{name}\0") } else { name.to_owned() }
+    let taken = properties.iter().any(is_column);
+    format!("{}{}", column_name(name), if taken { "\0" } else { "" })
 }
 
 /// The sums of a bag, by the names of its members.

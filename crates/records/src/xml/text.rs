@@ -38,7 +38,10 @@ pub fn check_text(text: &str) -> Result<()> {
         None => Ok(()),
         Some(character) => {
             let code = u32::from(character);
-            Err(Error::new(Kind::WouldLose, format!("XML does not allow the character U+{code:04X} in {text:?}")))
+            let short: String = text.chars().take(40).collect();
+            Err(Error::new(Kind::WouldLose, format!("XML does not allow the character U+{code:04X} in {short:?}"))
+                .hint("remove such characters from the data")
+                .hint("--to parquet|jsonl|nodelink    write a format that has them"))
         }
     }
 }

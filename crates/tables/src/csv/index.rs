@@ -11,6 +11,7 @@ use std::sync::Arc;
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Blob, parallel};
 
+use super::foreign::AS_UTF8;
 use super::read::CsvFile;
 use super::split::{Records, Splitter};
 use crate::ReadOptions;
@@ -250,7 +251,7 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
             let text = std::str::from_utf8(&text).map_err(|error| {
                 let place = Place::default().line(records.line(record)).row(row + record as u64);
                 let what = format!("the text is not UTF-8 after byte {}", error.valid_up_to());
-                Error::broken(&TEXT_VALUE, what).at(place.in_field(declared.name()))
+                Error::broken(&TEXT_VALUE, what).at(place.in_field(declared.name())).hint(AS_UTF8)
             })?;
             (self.see)(state, column, text);
         }

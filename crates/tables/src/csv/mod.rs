@@ -9,6 +9,7 @@ mod split;
 mod write;
 
 pub use dialect::{CsvDialect, NullWord, Quoting};
+pub use foreign::separator_line;
 pub use index::{CsvIndex, survey_csv};
 pub(crate) use read::CsvFile;
 pub(crate) use write::CsvWriter;

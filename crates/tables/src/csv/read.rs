@@ -58,13 +58,16 @@ impl CsvFile {
             return Err(Error::usage("reading CSV requires a declared schema").at(blob.place()));
         };
         let packing = if options.packed { PackedFile::of(blob.clone())?.packing } else { Packing::None };
-        if packing == Packing::None {
-            foreign::refuse(&blob).map_err(|error| error.at(blob.place()))?;
+        let mut dialect = options.csv.clone();
+        if packing == Packing::None
+            && let Some(stated) = foreign::refuse(&blob).map_err(|error| error.at(blob.place()))?
+        {
+            dialect.separator = stated;
         }
         let mut file = CsvFile {
             blob,
             packing,
-            dialect: options.csv.clone(),
+            dialect,
             limits: options.limits.clone(),
             refuse_zones: options.refuse_zones,
             schema: Arc::clone(declared),
@@ -206,7 +209,8 @@ impl CsvFile {
             return Ok(names.clone());
         }
         let name = |text: Cow<'_, [u8]>| {
-            String::from_utf8(text.into_owned()).map_err(|_| Error::broken(&CSV_HEADER, "a column name is not UTF-8"))
+            String::from_utf8(text.into_owned())
+                .map_err(|_| Error::broken(&CSV_HEADER, "a column name is not UTF-8").hint(foreign::AS_UTF8))
         };
         fields.iter().map(|field| name(records.text(*field))).collect()
     }

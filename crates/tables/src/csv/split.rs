@@ -5,6 +5,7 @@ use std::io::Read;
 
 use isomorph_error::{Error, Kind, Place, Result};
 
+use super::foreign::separator_line;
 use super::marks::Marks;
 use crate::rules::CSV_RECORD;
 
@@ -171,15 +172,18 @@ impl<R: Read> Splitter<R> {
         self.at_end && self.pending.is_empty()
     }
 
-    /// Skips a byte order mark.
+    /// Skips a byte order mark, and Excel's line that states the separator.
     pub(super) fn skip_mark(&mut self) -> Result<()> {
-        while self.pending.len() < 3 && !self.at_end {
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        while self.pending.len() < 16 && !self.at_end {
             self.fill()?;
         }
-        if self.pending.starts_with(b"\xef\xbb\xbf") {
-            self.pending.drain(..3);
-            self.offset += 3;
-        }
+        let mark = if self.pending.starts_with(MARK) { MARK.len() } else { 0 };
+        let line = self.pending.get(mark..).and_then(separator_line).map(|(_, length)| length);
+        self.line += u64::from(line.is_some());
+        let skipped = mark + line.unwrap_or_default();
+        self.pending.drain(..skipped);
+        self.offset += skipped as u64;
         Ok(())
     }
 

@@ -38,6 +38,8 @@ pub struct Allowed {
     pub is_edge_property: Option<fn(&str) -> bool>,
     /// Whether a name is allowed for a label.
     pub is_label: fn(&str) -> bool,
+    /// Whether names of keys are written. Where the format has its own, they stay as they are.
+    pub key_names: bool,
     /// Whether keys can be integers from 2^63 on. Where they cannot, such keys are text.
     pub wide_keys: bool,
     /// The prefix that names of properties must not have.
@@ -57,6 +59,7 @@ impl Allowed {
             is_property: |_| true,
             is_edge_property: None,
             is_label: |_| true,
+            key_names: true,
             wide_keys: true,
             reserved_prefix: "",
             documents: |_| true,
@@ -94,10 +97,11 @@ impl Fitting {
             if let LabelVocabulary::Declared(own) = &mut ty.labels {
                 own.iter_mut().for_each(|label| rename(label, &labels));
             }
-            let names = ty.key.name.iter().chain(ty.properties.iter().map(|property| &property.name));
+            let key_name = ty.key.name.as_mut().filter(|_| allowed.key_names);
+            let names = key_name.iter().map(|name| &**name).chain(ty.properties.iter().map(|property| &property.name));
             let names: Vec<String> = names.cloned().collect();
             let names = given(names.iter().map(String::as_str), allowed.is_property, allowed.reserved_prefix);
-            if let Some(name) = &mut ty.key.name {
+            if let Some(name) = key_name {
                 rename(name, &names);
             }
             if !allowed.wide_keys && ty.key.data_type == DataType::UInt64 {

@@ -3,8 +3,8 @@
     python benches/part_python.py [--nodes 1000000] [--edges 10000000] [--rows 5000000] [--runs 7] [--batches 200] [--folder DIR] [--only NAME …]
     python benches/part_python.py --smoke     the same work on tiny data: whether it works, not how fast
 
-Python has the package isomorph, built for release, with polars and pyarrow; the loaders also need torch, torch_geometric and torch_sparse, or pyg_lib
-(`python/train/requirements.txt`), and are compared with a loader in numpy if those are missing. Prints one line of JSON for each measurement. Answers
+Python has the package isomorph, built for release, with polars and pyarrow; the loaders also need torch, torch_geometric and its sampler
+(`python/train/requirements.txt` and `python python/train/peer_sampler.py`), and are compared with a loader in numpy if those are missing. Prints one line of JSON for each measurement. Answers
 are compared: the run fails if they differ. Each measurement is a process of its own.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -97,9 +98,11 @@ loader = NodeLoader(own, Sampler(own, [15, 10], seed=1), input_nodes=nodes, batc
     "pyg": """
 import warnings
 import isomorph, numpy as np, torch, torch_geometric
+import peer_sampler
 from torch_geometric.data import Data
 from torch_geometric.loader import NeighborLoader
 warnings.filterwarnings("ignore")
+peer_sampler.use()
 torch.set_num_threads(1)
 before = pss()
 cache, batches, workers = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -173,8 +176,13 @@ IMPORTS = {
 }
 
 
+#: Where the sampler of PyTorch Geometric is found.
+TRAIN = str(Path(__file__).resolve().parent.parent / "python" / "train")
+
+
 def run(code: str, *words: object) -> dict[str, Any]:
-    done = subprocess.run([sys.executable, "-c", START + code, *map(str, words)], stdout=subprocess.PIPE, text=True, check=True)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [TRAIN, os.environ.get("PYTHONPATH")]))}
+    done = subprocess.run([sys.executable, "-c", START + code, *map(str, words)], stdout=subprocess.PIPE, text=True, check=True, env=environment)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
@@ -253,8 +261,12 @@ def main() -> None:
     def wanted(name: str) -> bool:
         return not args.only or name in args.only
 
-    has_torch = all(importlib.util.find_spec(name) for name in ("torch", "torch_geometric"))
-    has_peer = has_torch and any(importlib.util.find_spec(name) for name in ("torch_sparse", "pyg_lib"))
+    has_peer = all(importlib.util.find_spec(name) for name in ("torch", "torch_geometric"))
+    if has_peer:
+        sys.path.insert(0, TRAIN)
+        import peer_sampler
+
+        has_peer = peer_sampler.use()
     with tempfile.TemporaryDirectory(dir=args.folder) as temporary:
         folder = args.folder or Path(temporary)
         rows, edges, graph = make(folder, args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -168,6 +169,7 @@ _FLAGS = {
     "--memory": "memory=",
     "--naive": "naive=True",
     "--no-verify": "verify=False",
+    "--param": "",
     "--relation": "relation=",
     "--replace": "replace=True",
     "--sidecar": "sidecar=",
@@ -182,8 +184,11 @@ def _in_python(hint: str) -> str:
     """A hint for the command as one for the package: ``--from nock    why`` is ``format='nock'    why``."""
     flag, _, rest = hint.partition(" ")
     option = _FLAGS.get(flag)
-    if option is None or not option.endswith("="):
-        return hint if option is None else f"{option} {rest}".rstrip()
+    if option is None:
+        # `raise --memory`
+        return re.sub("--[a-z-]+", lambda found: _FLAGS.get(found[0], found[0]), hint)
+    if not option.endswith("="):
+        return f"{option} {rest}".strip()
     value, space, why = rest.partition("    ")
     return f"{option}{value!r}{space}{why}" if value else hint
 

@@ -6,11 +6,12 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _html, _isomorph, _networks
-from ._options import flag, number, opening, passed, path_text, usage, whole, writing
+from ._options import flag, number, opening, passed, path_text, text, usage, whole, writing
 from ._parameters import Key, as_json, bound, key_text, keys_of
 from ._progress import Progress, shown
 from ._results import Certificate, Diff, Digests, Findings
@@ -103,6 +104,7 @@ class Graph:
 
     def info(self) -> dict[str, Any]:
         """What is known without reading rows, as ``isomorph info --json`` says it."""
+        self._check_open()
         made: dict[str, Any] = json.loads(_isomorph.info(self._place(), self._pinned()))
         return made
 
@@ -110,6 +112,7 @@ class Graph:
 
     def tables(self, *, stored: bool = False, progress: Progress = None) -> list[TableInfo]:
         """All tables: of nodes, edges, hyperedges and their members, values, groups and their members."""
+        self._check_open()
         if stored not in self._listed:
             with shown(progress) as tell:
                 self._listed[stored] = [TableInfo(*table) for table in self._graph.tables(stored, tell)]
@@ -205,6 +208,7 @@ class Graph:
         :param parameters: values for ``$name`` in the query: numbers, texts, booleans, dates and times. They are bound, never part of the text
         """
         values = [(name, bound(name, value)) for name, value in parameters.items()]
+        query = text("query", query)
         with passed():
             return Table(self._graph.sql(query, values), "sql", _Asked(Graph.sql, self, query, parameters))
 
@@ -383,6 +387,7 @@ class Graph:
             "seed": whole("seed", seed, bits=64),
             "keep_dangling": flag("keep_dangling", keep_dangling),
         }
+        self._check_open()
         return _restored(self._place(), self._pinned(), part)
 
     def convert(self, path: str | os.PathLike[str], to: str | None = None, *, progress: Progress = None, **options: Any) -> Certificate:
@@ -412,6 +417,7 @@ class Graph:
 
     def validate(self, *, limit: int = 20) -> Findings:
         """Checks every rule of its format, reading everything. Lists up to ``limit`` places of each broken rule."""
+        self._check_open()
         return validated(self._place(), self._pinned(), limit)  # of all of it: rules are those of files
 
     # Other libraries.
@@ -476,6 +482,10 @@ class Graph:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    def _check_open(self) -> None:
+        if self.closed:
+            raise usage("the graph is closed", "open it again")
+
     def _place(self) -> str:
         return self._graph.location
 
@@ -493,6 +503,8 @@ class Graph:
         return f"<isomorph.Graph {self.format} {self.location}{at}{part}{' closed' if self.closed else ''}>"
 
     def _repr_html_(self) -> str:
+        if self.closed:
+            return f"<div>{escape(repr(self)[1:-1])}</div>"
         tables = self.tables()
         rows = [(one.name, one.kind, one.source, one.type, one.target, one.num_rows) for one in tables]
         header = ["table", "kind", "source", "type", "target", "rows"]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from ._errors import Error, UnsupportedError, UsageError
+from ._errors import Error, IsomorphIOError, NoSpaceError, Place, UnsupportedError, UsageError
 
-__all__ = ["flag", "number", "opening", "passed", "path_text", "size", "unsupported", "usage", "whole", "writing"]
+__all__ = ["flag", "number", "opening", "passed", "path_text", "size", "system", "text", "unsupported", "usage", "whole", "writing"]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
@@ -53,6 +54,20 @@ def passed() -> Iterator[None]:
         raise usage(f"{found[1]}: {cause}") from error
 
 
+@contextmanager
+def system() -> Iterator[None]:
+    """What the operating system reports to Python is an error of isomorph."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, Error):
+            raise
+        kind, word = (NoSpaceError, "no-space") if error.errno == errno.ENOSPC else (IsomorphIOError, "io")
+        made = _made(kind, word, f"{error.strerror or error} ({error.filename})" if error.filename else error.strerror or str(error), ())
+        made.place, made.why = Place(file=error.filename), str(error)
+        raise made from error
+
+
 def _no_text(error: UnicodeEncodeError) -> UsageError:
     return usage(f"a text has half of a surrogate pair, which is no character: {error.object[:50]!r}")
 
@@ -62,6 +77,13 @@ def flag(name: str, value: Any) -> bool:
     if isinstance(value, bool):
         return value
     raise usage(f"{name} must be True or False, found {type(value).__name__}")
+
+
+def text(name: str, value: Any) -> str:
+    """An argument that is text."""
+    if isinstance(value, str):
+        return value
+    raise usage(f"{name} must be text, found {type(value).__name__}")
 
 
 def number(name: str, value: Any) -> float | None:

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +18,7 @@ from . import _isomorph
 from ._errors import ConflictError
 from ._graph import Graph
 from ._imports import needed
-from ._options import path_text, usage
+from ._options import path_text, system, usage
 from ._progress import Progress, shown
 from ._table import Table
 
@@ -97,11 +97,13 @@ class Prepared:
         self._input = _input_of(self.graph)
         if self._cache is None:
             # The directory of the process that made this object is gone, or there was none.
-            root = tempfile.mkdtemp(prefix="isomorph-", dir=self.graph._options["temp_dir"])
+            with system():
+                root = tempfile.mkdtemp(prefix="isomorph-", dir=self.graph._options["temp_dir"])
             weakref.finalize(self, _remove, root, os.getpid())
         assert root is not None
         warn_of_hyperedges(self.graph)
-        os.makedirs(root, exist_ok=True)
+        with system():
+            os.makedirs(root, exist_ok=True)
         with shown(progress) as tell:
             _isomorph.prepare(self.graph._graph, _topology(root), self._input, tell)
         if _input_of(self.graph) != self._input:
@@ -155,15 +157,19 @@ class Prepared:
             missing = [name for name in self.relations if name not in given]
             if missing:
                 raise usage(f"the number of neighbours for edges {missing[0]!r} is missing", "[0, …] to leave them out")
-            all_counts = [list(given[name]) for name in self.relations]
+            by_relation = [given[name] for name in self.relations]
         else:
-            all_counts = [list(given) for _ in self.relations]
+            by_relation = [given for _ in self.relations]
+        for counts in by_relation:
+            if isinstance(counts, str) or not isinstance(counts, Iterable):
+                raise usage(f"numbers of neighbours must be a list, found {type(counts).__name__}", "[15, 10]    one for each hop")
+        all_counts = [list(counts) for counts in by_relation]
         for counts in all_counts:
             for count in counts:
                 if isinstance(count, bool) or not hasattr(count, "__index__"):
                     raise usage(f"a number of neighbours must be an integer, found {type(count).__name__}", "-1 for all neighbours")
-                if count < -1:
-                    raise usage(f"a number of neighbours must be at least 0, or -1 for all, found {count}")
+                if not -1 <= count < 2**32:
+                    raise usage(f"a number of neighbours must be from 0 to {2**32 - 1}, or -1 for all; found {count}")
         if len({len(counts) for counts in all_counts}) > 1:
             raise usage("all edges need numbers of neighbours for the same number of hops", "0 where a hop follows none of them")
         return [[int(count) for count in counts] for counts in all_counts]
@@ -204,18 +210,20 @@ class Prepared:
         """An array of a table, mapped; it is written first if nobody did."""
         return self._file(type, name, feature)[0]
 
-    def take(self, type: str | EdgeType, name: str, feature: Feature, rows: np.ndarray[Any, Any]) -> Any:
-        """Rows of an array of a table, by the rows of nodes or the numbers of edges."""
+    def take(self, type: str | EdgeType, name: str, feature: Feature, rows: np.ndarray[Any, Any], out: np.ndarray[Any, Any] | None = None) -> Any:
+        """Rows of an array of a table, by the rows of nodes or the numbers of edges; ``out`` has room for them."""
         np = needed("numpy", purpose="reading features")
         array, file = self._file(type, name, feature)
         rows = np.ascontiguousarray(rows, dtype=np.int64)
         if not isinstance(type, str):
             rows = self.rows_of(type, rows)
+        if out is None:
+            out = np.empty((len(rows), *array.shape[1:]), dtype=array.dtype)
         if file is None:
             if len(rows) and (int(rows.min()) < 0 or int(rows.max()) >= len(array)):
                 raise usage(f"rows must be from 0 to {len(array) - 1}")
-            return np.asarray(array[rows])
-        out = np.empty((len(rows), *array.shape[1:]), dtype=array.dtype)
+            out[...] = array[rows]
+            return out
         file.read(rows, out.reshape(-1).view(np.uint8))
         return out
 
@@ -238,30 +246,32 @@ class Prepared:
     def _write(self, path: str, type: str | EdgeType, name: str, feature: Feature) -> None:
         np = needed("numpy", purpose="reading features")
         rows = self._rows(type)
-        descriptor, aside = tempfile.mkstemp(dir=self._root, suffix=".part")
-        os.close(descriptor)
-        out = None
+        shape: tuple[int, ...] | None = None
         done = 0
+        with system():
+            descriptor, aside = tempfile.mkstemp(dir=self._root, suffix=".part")
         try:
-            for batch in batches_of(self.table_of(type), name, feature):
-                if out is None:
-                    shape = (rows, *batch.shape[1:])
-                    out = np.lib.format.open_memmap(aside, mode="w+", dtype=batch.dtype, shape=shape) if np.prod(shape) else np.empty(shape, batch.dtype)
-                if batch.shape[1:] != out.shape[1:]:
-                    raise usage(f"{name}: lists of {feature.columns} have {out.shape[1]} and {batch.shape[1]} numbers", "lists of one length")
-                if done + len(batch) > rows:
-                    raise _conflict(self.graph)
-                out[done : done + len(batch)] = batch
-                done += len(batch)
-            if done != rows or out is None:
+            # Written, not mapped: where a disk is full, a write fails, and a map ends the process.
+            with open(descriptor, "wb") as out:
+                for batch in batches_of(self.table_of(type), name, feature):
+                    if shape is None:
+                        shape = batch.shape[1:]
+                        header = {"descr": np.lib.format.dtype_to_descr(batch.dtype), "fortran_order": False, "shape": (rows, *shape)}
+                        with system():
+                            np.lib.format.write_array_header_1_0(out, header)
+                    if batch.shape[1:] != shape:
+                        raise usage(f"{name}: lists of {feature.columns} have {shape[0]} and {batch.shape[1]} numbers", "lists of one length")
+                    done += len(batch)
+                    if done > rows:
+                        raise _conflict(self.graph)
+                    with system():
+                        out.write(np.ascontiguousarray(batch).data)
+                with system():
+                    out.flush()
+            if done != rows:
                 raise _conflict(self.graph)
-            if out.size:
-                out.flush()
-            else:
-                with open(aside, "wb") as file:
-                    np.save(file, out)
-            del out
-            os.replace(aside, path)
+            with system():
+                os.replace(aside, path)
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(aside)
@@ -367,6 +377,8 @@ def warn_of_hyperedges(graph: Graph) -> None:
 
 def by_type(features: Mapping[Any, Any] | None, types: Sequence[Any], what: str) -> dict[Any, dict[str, Feature]]:
     """Features by type. With one type, it need not be named."""
+    if not isinstance(features or {}, Mapping):
+        raise usage(f"features must be a mapping of names to columns, found {features.__class__.__name__}", '{"x": ["age", "height"]}')
     given: dict[Any, Any] = dict(features or {})
     if given and not any(key in types for key in given) and len(types) == 1:
         given = {types[0]: given}
@@ -376,8 +388,16 @@ def by_type(features: Mapping[Any, Any] | None, types: Sequence[Any], what: str)
             raise usage(f"there are no {what} {type!r}", f"the types are {', '.join(str(known) for known in list(types)[:10])}")
         if not isinstance(own, Mapping):
             raise usage(f"the features of {what} {type!r} must be a mapping of names to columns", '{"x": ["age", "height"]}')
-        made[type] = {name: one if isinstance(one, Feature) else Feature(one) for name, one in own.items()}
+        made[type] = {name: _feature(name, one) for name, one in own.items()}
     return made
+
+
+def _feature(name: str, given: Any) -> Feature:
+    feature = given if isinstance(given, Feature) else Feature(given)
+    columns = feature.columns
+    if not isinstance(columns, str) and not (isinstance(columns, Sequence) and all(isinstance(column, str) for column in columns)):
+        raise usage(f"{name} must be the name of a column, or a list of names; found {columns!r}")
+    return feature
 
 
 def _topology(root: str) -> str:

@@ -17,6 +17,7 @@ This module needs ``torch`` and ``torch_geometric``.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -100,7 +101,10 @@ class FeatureStore(_FeatureStore):  # type: ignore[misc]
         if index.dtype == torch.bool:
             index = index.nonzero().view(-1)
         rows = index.reshape(-1).to(torch.int64).cpu().numpy()
-        return torch.from_numpy(self.prepared.take(type, attr.attr_name, feature, rows))
+        array = self.prepared.feature(type, attr.attr_name, feature)
+        found = _room((len(rows), *array.shape[1:]), array.dtype)
+        self.prepared.take(type, attr.attr_name, feature, rows, out=found.numpy())
+        return found
 
     def _get_tensor_size(self, attr: Any) -> tuple[int, ...] | None:
         place = self._place(attr)
@@ -351,6 +355,19 @@ def _plain(num_neighbors: Any) -> Any:
 def _no_time(time: Any) -> None:
     if time is not None:
         raise usage("Sampler does not support temporal sampling (input_time)")
+
+
+def _room(shape: tuple[int, ...], dtype: Any) -> torch.Tensor:
+    """A tensor for features. In a worker it is in shared memory from the start, so that it is not copied there when it is sent."""
+    import numpy as np
+
+    found = torch.from_numpy(np.empty(0, dtype=dtype))
+    bytes = math.prod(shape) * found.element_size()
+    if torch.utils.data.get_worker_info() is not None and bytes:
+        found = found.new(found.untyped_storage()._new_shared(bytes))
+    else:
+        found = found.new_empty(math.prod(shape))
+    return found.view(shape)
 
 
 def _feature_store(prepared: Prepared, features: Any, homogeneous: bool) -> FeatureStore:

@@ -136,9 +136,9 @@ def test_a_closed_graph_a_wrong_type_and_a_missing_file_are_exceptions(social: P
     table = graph.nodes("person")
     graph.close()
     assert graph.closed
-    for work in (graph.tables, lambda: graph.nodes("city").count(), table.to_arrow, graph.digest, lambda: graph.neighbors(1007, type="person")):
-        if work == graph.tables:
-            continue
+    assert "closed" in graph._repr_html_() and "closed" in repr(graph)
+    neighbors = lambda: graph.neighbors(1007, type="person")  # noqa: E731
+    for work in (graph.tables, lambda: graph.schema, graph.info, graph.validate, graph.part, lambda: graph.nodes("city").count(), table.to_arrow, graph.digest, neighbors):
         with pytest.raises(isomorph.UsageError, match="closed"):
             work()
     with pytest.raises(FileNotFoundError) as missing:
@@ -150,6 +150,13 @@ def test_a_closed_graph_a_wrong_type_and_a_missing_file_are_exceptions(social: P
     for options in ({"memory": "much"}, {"threads": 0}, {"sidecar": "maybe"}, {"format": "vcf"}, {"at": 3}, {"lenient": True, "strict": True}):
         with pytest.raises(isomorph.UsageError):
             isomorph.open(social, **options)
+    with pytest.raises(isomorph.UsageError, match="query must be text, found int"):
+        isomorph.open(social).sql(7)  # type: ignore[arg-type]
+    with pytest.raises(isomorph.TooLargeError) as large:
+        isomorph.open(social).sample_nodes(2**40, type="person")
+    with pytest.raises(isomorph.UsageError) as missing_value:
+        isomorph.open(social).cypher("RETURN $x")
+    assert large.value.hints[0] == "raise memory=" and missing_value.value.hints == ("x=VALUE",)
     with pytest.raises(isomorph.UnsupportedError):
         (tmp_path / "text.bin").write_bytes(b"\x00\x01\x02")
         isomorph.open(tmp_path / "text.bin")

@@ -372,6 +372,11 @@ def test_features_are_those_of_the_tables(star: Path, tmp_path: Path) -> None:
         ({"features": {"x": Feature("x", "int32")}}, "floats"),
         ({"features": {"other": {"x": "x"}, "node": {}}}, "there are no node types 'other'"),
         ({"features": {"x": "labels"}}, "labels"),
+        ({"features": {"x": 3}}, "x must be the name of a column"),
+        ({"features": 3}, "features must be a mapping"),
+        ({"num_neighbors": 5}, "must be a list, found int"),
+        ({"num_neighbors": None}, "must be a list, found NoneType"),
+        ({"num_neighbors": [2**63]}, "must be from 0 to 4294967295"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(star: Path, options: dict[str, Any], text: str) -> None:
@@ -417,6 +422,44 @@ def test_damaged_files_are_errors(star: Path, tmp_path: Path) -> None:
         with pytest.raises(isomorph.MalformedError, match="prepare the graph again"):
             NeighborLoader(star, [-1], cache=tmp_path / name)
         assert len(list(loader)) == 1
+
+
+def test_numbers_of_edges_that_are_gone_are_an_error(tmp_path: Path) -> None:
+    """They are read by position, so that a file that becomes shorter is noticed, and does not end the process."""
+    dice = np.random.default_rng(8)
+    edges = pa.table({"source": dice.integers(0, 50, 900), "target": dice.integers(0, 50, 900)})
+    isomorph.write(tmp_path / "g.csv", nodes={"n": pa.table({"id": range(50)})}, edges={"e": edges}, to="csv")
+    for induced in ("directional", "induced"):
+        loader = NeighborLoader(tmp_path / "g.csv", [-1], cache=tmp_path / induced, subgraph_type=induced)
+        (batch,) = loader
+        ends = np.stack([edges["source"].to_numpy(), edges["target"].to_numpy()])
+        for numbers, index in zip(batch.edges.values(), batch.edge_index.values()):
+            assert len(numbers) == 900 and np.array_equal(batch.nodes["n"][index], ends[:, numbers])
+        with open(Path(loader.prepared._root) / "topology" / "0.numbers", "r+b") as file:
+            file.truncate(30)
+        with pytest.raises(isomorph.Error, match="numbers"):
+            list(loader)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="this system has no limits of files")
+def test_features_that_do_not_fit_on_the_disk_are_an_error(tmp_path: Path) -> None:
+    import resource
+
+    nodes = pa.table({"id": range(3000), "x": np.arange(3000.0)})
+    isomorph.write(tmp_path / "g.csv", nodes={"n": nodes}, edges={"e": pa.table({"source": [1], "target": [2]})}, to="csv")
+    loader = NeighborLoader(tmp_path / "g.csv", [1], features={"x": "x"}, cache=tmp_path / "cache")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 13, before[1]))
+    try:
+        with pytest.raises(isomorph.IsomorphIOError):
+            list(loader)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list((tmp_path / "cache").rglob("*.part"))
+    assert len(list(loader)) == 3
+    with pytest.raises(isomorph.Error, match="cache"):
+        (tmp_path / "file").write_text("")
+        NeighborLoader(tmp_path / "g.csv", [1], cache=tmp_path / "file" / "cache")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no signals")

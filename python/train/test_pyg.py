@@ -11,6 +11,7 @@ from typing import Any
 
 import isomorph
 import numpy as np
+import peer_sampler
 import pytest
 import torch
 from graphs import heterogeneous, homogeneous
@@ -21,6 +22,7 @@ from torch_geometric.loader import LinkLoader, NeighborLoader, NodeLoader
 from torch_geometric.sampler import NegativeSampling
 
 warnings.filterwarnings("ignore", message=".*pyg-lib.*")
+assert peer_sampler.use(), "python peer_sampler.py    compiles it"
 
 X, Y = ["f0", "f1", "f2", "f3"], "y"
 OF_TYPES = {type: {"x": ["f0", "f1", "f2"], "y": "y"} for type in ("paper", "author", "field")}

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import isomorph
+import peer_sampler
 import torch
 from graphs import communities
 from isomorph.pyg import Sampler, stores, to_pyg
@@ -23,6 +24,7 @@ from torch_geometric.loader import NeighborLoader, NodeLoader
 from torch_geometric.nn import SAGEConv
 
 warnings.filterwarnings("ignore", message=".*pyg-lib.*")
+assert peer_sampler.use(), "python peer_sampler.py    compiles it"
 
 FEATURES = {"x": [f"f{at}" for at in range(16)], "y": "y", "train": "train"}
 NEIGHBORS = [10, 5]

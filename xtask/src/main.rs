@@ -40,7 +40,7 @@ cargo xtask data         download the public suites that tests read, and check t
 cargo xtask interop …    only the tests against the published libraries; further arguments go to pytest
 cargo xtask python …     only the tests of the Python package, from a wheel of this build; further arguments go to pytest
 cargo xtask train …      tests of the loaders for PyTorch Geometric and an example of training, in an environment of gigabytes; arguments go to pytest
-cargo xtask wheel        make the Python wheel for release
+cargo xtask wheel        make the Python wheel for release, and test it
 cargo xtask bench …      measure against the published libraries; further arguments go to benches/run.py
 cargo xtask fuzz …       fuzz one target or all: [TARGET|all [SECONDS]]
 cargo xtask cluster      lints and tests of queries on several machines: a build of its own, not part of ci
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         "interop" => interop::run(&workspace, rest, &mut report),
         "python" => python::run(&workspace, rest, &mut report),
         "train" => train::run(&workspace, rest, &mut report),
-        "wheel" => report.step("wheel", || python::release(&workspace)),
+        "wheel" => python::release(&workspace, &mut report),
         "bench" => bench::run(&workspace, rest, &mut report),
         "fuzz" => match fuzz::Request::parse(rest).and_then(|request| Ok((request.targets(&workspace)?, request))) {
             Ok((targets, request)) => {

@@ -19,7 +19,7 @@ use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
 use super::topology::{
     DOCUMENT, Document, Listed, NUMBERS, NodesOf, REVERSED, RelationOf, SOURCES, STARTS, Topology, VERSION, file_of,
-    is_narrow,
+    width_of,
 };
 
 /// Marks the number of an edge that is there a second time, so that these are sorted after the others of a target.
@@ -341,7 +341,7 @@ impl Arcs {
         // Each edge that is there again has its row between two others, so a number is a position only without them.
         let numbered = !self.ascending || (!self.again.is_empty() && self.forward > 0);
         let file = |what: &str, limit: u64| -> Result<Numbers> {
-            Ok(Numbers { file: staging.create(&file_of(at, what))?, narrow: is_narrow(limit) })
+            Ok(Numbers { file: staging.create(&file_of(at, what))?, width: width_of(limit) })
         };
         let mut starts = file(STARTS, edges + 1)?;
         let mut ends = file(SOURCES, sources)?;
@@ -391,16 +391,12 @@ fn undirected(direction: Direction, batch: &EdgeBatch) -> Vec<bool> {
 /// A file of numbers.
 struct Numbers {
     file: StagedFile,
-    narrow: bool,
+    width: usize,
 }
 
 impl Numbers {
     fn put(&mut self, number: u64) -> Result<()> {
-        match u32::try_from(number).ok().filter(|_| self.narrow) {
-            Some(number) => self.file.write_all(&number.to_le_bytes())?,
-            None => self.file.write_all(&number.to_le_bytes())?,
-        }
-        Ok(())
+        Ok(self.file.write_all(&number.to_le_bytes()[..self.width])?)
     }
 }
 

@@ -241,9 +241,6 @@ impl Subgraphs {
         for (number, (position, target)) in positions.iter().zip(followed.iter()).enumerate() {
             if let Some(ahead) = positions.get(number + 2 * AHEAD) {
                 incoming.sources.fetch(*ahead);
-                if let Some(numbers) = &incoming.numbers {
-                    numbers.fetch(*ahead);
-                }
             }
             let owner = |of: u32| match asked.disjoint {
                 true => local[relation.target].owners.get(of as usize).map_or(0, |owner| *owner),
@@ -261,13 +258,15 @@ impl Subgraphs {
             if !asked.induced {
                 sources.push(source.into());
                 targets.push((*target).into());
-                edges.push(number_of(incoming, *position)?);
             }
             if number % CHUNK == CHUNK - 1 {
                 check()?;
             }
         }
-        Ok(())
+        match asked.induced {
+            true => Ok(()),
+            false => append_numbers(incoming, positions, edges, check),
+        }
     }
 
     /// All edges between the nodes that were found.
@@ -280,6 +279,7 @@ impl Subgraphs {
     ) -> Result<()> {
         for (at, (relation, incoming)) in topology.relations().iter().zip(&topology.incoming).enumerate() {
             let (targets, sources) = (&self.local[relation.target], &self.local[relation.source]);
+            self.positions.clear();
             let mut counted = 0;
             for (target, node) in targets.nodes.iter().enumerate() {
                 for position in incoming.of(index(node.cast_unsigned()))? {
@@ -287,27 +287,33 @@ impl Subgraphs {
                     let Some(source) = sources.get(source, 0) else { continue };
                     found.sources[at].push(source.into());
                     found.targets[at].push((target as u64).cast_signed());
-                    found.edges[at].push(number_of(incoming, position)?);
+                    self.positions.push(position);
                 }
                 if target % CHUNK == CHUNK - 1 {
                     check()?;
-                    grow(memory, found.edges[at].len() - counted)?;
-                    counted = found.edges[at].len();
+                    grow(memory, self.positions.len() - counted)?;
+                    counted = self.positions.len();
                 }
             }
-            grow(memory, found.edges[at].len() - counted)?;
+            grow(memory, self.positions.len() - counted)?;
+            append_numbers(incoming, &self.positions, &mut found.edges[at], check)?;
         }
         Ok(())
     }
 }
 
-/// Returns the number of the edge at a position.
-#[inline]
-fn number_of(incoming: &Incoming, position: usize) -> Result<i64> {
-    match &incoming.numbers {
-        None => Ok((position as u64).cast_signed()),
-        Some(numbers) => numbers.get(position).map(u64::cast_signed).ok_or_else(|| incoming.damaged(position)),
+/// Appends the numbers of the edges at some positions.
+fn append_numbers(incoming: &Incoming, positions: &[usize], edges: &mut Vec<i64>, check: Check<'_>) -> Result<()> {
+    edges.reserve(positions.len());
+    let Some(numbers) = &incoming.numbers else {
+        edges.extend(positions.iter().map(|position| (*position as u64).cast_signed()));
+        return Ok(());
+    };
+    for positions in positions.chunks(CHUNK) {
+        numbers.append(positions, edges)?;
+        check()?;
     }
+    Ok(())
 }
 
 /// Tells nodes that are followed more than once apart: by their seed, or, for a seed that is given twice, by its position.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use isomorph_error::{Error, Place, Result, index};
-use isomorph_storage::{Location, Root, Scratch, limits};
+use isomorph_storage::{Blob, Location, Root, Scratch, limits};
 use serde::{Deserialize, Serialize};
 
 use crate::map::{Hold, bytes_of, prefetch};
@@ -13,7 +13,7 @@ use crate::map::{Hold, bytes_of, prefetch};
 pub(super) const DOCUMENT: &str = "topology.json";
 
 /// The version of the files.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// The nodes of a type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,18 +54,41 @@ pub(super) struct Document {
     pub relations: Vec<RelationOf>,
 }
 
-/// Numbers of 32 or 64 bits.
+/// Numbers of 24, 32 or 64 bits.
 pub(super) enum Numbers {
+    Short(Bytes),
     Narrow(Bytes),
     Wide(Bytes),
 }
 
+/// Number of bytes that a number below `limit` takes in a file.
+pub(super) fn width_of(limit: u64) -> usize {
+    match limit {
+        0..=0x0100_0000 => 3,
+        0..=0xFFFF_FFFF => 4,
+        _ => 8,
+    }
+}
+
 impl Numbers {
+    /// The numbers below `limit` of a file.
+    fn new(bytes: Bytes, limit: u64) -> Self {
+        match width_of(limit) {
+            3 => Numbers::Short(bytes),
+            4 => Numbers::Narrow(bytes),
+            _ => Numbers::Wide(bytes),
+        }
+    }
+
     /// Returns number `at`.
     #[inline]
     pub fn get(&self, at: usize) -> Option<u64> {
         match self {
-            Numbers::Narrow(bytes) => bytes.as_chunks().0.get(at).map(|word| u64::from(u32::from_le_bytes(*word))),
+            Numbers::Short(bytes) => {
+                let [low, middle, high] = *bytes.as_chunks().0.get(at)?;
+                Some(u32::from_le_bytes([low, middle, high, 0]).into())
+            }
+            Numbers::Narrow(bytes) => bytes.as_chunks().0.get(at).map(|word| u32::from_le_bytes(*word).into()),
             Numbers::Wide(bytes) => bytes.as_chunks().0.get(at).map(|word| u64::from_le_bytes(*word)),
         }
     }
@@ -74,6 +97,7 @@ impl Numbers {
     #[inline]
     pub fn fetch(&self, at: usize) {
         match self {
+            Numbers::Short(bytes) => prefetch(bytes, at.saturating_mul(3)),
             Numbers::Narrow(bytes) => prefetch(bytes, at.saturating_mul(4)),
             Numbers::Wide(bytes) => prefetch(bytes, at.saturating_mul(8)),
         }
@@ -81,15 +105,56 @@ impl Numbers {
 
     fn len(&self) -> usize {
         match self {
+            Numbers::Short(bytes) => bytes.len() / 3,
             Numbers::Narrow(bytes) => bytes.len() / 4,
             Numbers::Wide(bytes) => bytes.len() / 8,
         }
     }
 }
 
-/// Whether numbers below `limit` are stored with 32 bits.
-pub(super) fn is_narrow(limit: u64) -> bool {
-    limit <= u64::from(u32::MAX)
+/// Maximum number of edge numbers that one read of a draw covers.
+const SPAN: usize = 512;
+
+/// Number of edge numbers that are read at once where all of them are needed.
+const BLOCK: usize = 1 << 16;
+
+/// The numbers of edges. They are read by position: a subgraph needs a few of them at the end, so that they need not be in the memory of
+/// the process.
+pub(super) struct EdgeNumbers {
+    blob: Blob,
+    limit: u64,
+}
+
+impl EdgeNumbers {
+    /// Reads the numbers at positions from `start` on, up to `end`.
+    fn read(&self, start: usize, end: usize) -> Result<Numbers> {
+        let byte = |at: usize| at.saturating_mul(width_of(self.limit)) as u64;
+        Ok(Numbers::new(self.blob.read(byte(start)..byte(end))?, self.limit))
+    }
+
+    /// Appends the numbers at some positions, in any order. Those near each other are read together.
+    pub fn append(&self, mut positions: &[usize], numbers: &mut Vec<i64>) -> Result<()> {
+        while let Some(first) = positions.first().copied() {
+            let mut range = first..first;
+            let is_near = |at: &&usize| {
+                let wider = range.start.min(**at)..range.end.max(at.saturating_add(1));
+                let fits = wider.len() <= SPAN;
+                if fits {
+                    range = wider;
+                }
+                fits
+            };
+            let count = positions.iter().take_while(is_near).count();
+            let (these, others) = positions.split_at(count);
+            positions = others;
+            let read = self.read(range.start, range.end)?;
+            for at in these {
+                let number = read.get(at - range.start).ok_or_else(|| damaged(self.blob.name(), *at))?;
+                numbers.push(number.cast_signed());
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The edges of a relation by their target.
@@ -98,7 +163,7 @@ pub(super) struct Incoming {
     starts: Numbers,
     pub sources: Numbers,
     /// The number of each edge; `None` if it is its position.
-    pub numbers: Option<Numbers>,
+    pub numbers: Option<EdgeNumbers>,
     /// The rows of the edges that are there a second time.
     reversed: Numbers,
     name: String,
@@ -129,10 +194,13 @@ impl Incoming {
     /// Returns the error for a file that does not have what it should.
     #[cold]
     pub fn damaged(&self, row: usize) -> Error {
-        let error =
-            Error::malformed("the files of a prepared graph do not match").at(Place::file(&*self.name).row(row as u64));
-        error.hint("remove the directory, and prepare the graph again")
+        damaged(&self.name, row)
     }
+}
+
+fn damaged(name: &str, row: usize) -> Error {
+    let error = Error::malformed("the files of a prepared graph do not match").at(Place::file(name).row(row as u64));
+    error.hint("remove the directory, and prepare the graph again")
 }
 
 /// The edges of a graph by their target. Can be shared by threads, and its files by processes.
@@ -191,16 +259,17 @@ impl Topology {
                     Error::malformed("a relation of a prepared graph has no node type").at(directory.to_string())
                 );
             };
-            let open = |what: &str, rows: u64, limit: u64| -> Result<Numbers> {
+            let find = |what: &str, rows: u64, limit: u64| -> Result<Blob> {
                 let name = file_of(at, what);
                 let blob = root.file(&name)?;
-                let width = if is_narrow(limit) { 4 } else { 8 };
-                if Some(blob.size()) != rows.checked_mul(width) {
+                if Some(blob.size()) != rows.checked_mul(width_of(limit) as u64) {
                     let error = Error::malformed(format!("expected {rows} numbers, found {} bytes", blob.size()));
                     return Err(error.at(blob.place()).hint("remove the directory, and prepare the graph again"));
                 }
-                let bytes = bytes_of(&blob, Hold::Mapped, scratch)?;
-                Ok(if is_narrow(limit) { Numbers::Narrow(bytes) } else { Numbers::Wide(bytes) })
+                Ok(blob)
+            };
+            let open = |what: &str, rows: u64, limit: u64| -> Result<Numbers> {
+                Ok(Numbers::new(bytes_of(&find(what, rows, limit)?, Hold::Mapped, scratch)?, limit))
             };
             let edges = relation.edges;
             let again = edges.checked_sub(relation.forward).ok_or_else(|| {
@@ -209,7 +278,10 @@ impl Topology {
             incoming.push(Incoming {
                 starts: open(STARTS, targets.saturating_add(1), edges.saturating_add(1))?,
                 sources: open(SOURCES, edges, sources)?,
-                numbers: relation.numbered.then(|| open(NUMBERS, edges, edges)).transpose()?,
+                numbers: match relation.numbered {
+                    true => Some(EdgeNumbers { blob: find(NUMBERS, edges, edges)?, limit: edges }),
+                    false => None,
+                },
                 reversed: open(REVERSED, again, u64::MAX)?,
                 name: format!("{directory}/{}", file_of(at, SOURCES)),
             });
@@ -260,13 +332,20 @@ impl Topology {
         let (of, incoming) = self.relation(relation)?;
         let edges = index(of.edges);
         let mut listed = Listed { sources: vec![0; edges], targets: vec![0; edges] };
+        let mut block = (0..0, Numbers::Short(Bytes::new()));
         for target in 0..self.nodes.get(of.target).map_or(0, |ty| ty.nodes) {
             for at in incoming.of(index(target))? {
                 let damaged = || incoming.damaged(at);
                 let source = incoming.sources.get(at).ok_or_else(damaged)?;
                 let number = match &incoming.numbers {
                     None => at,
-                    Some(numbers) => index(numbers.get(at).ok_or_else(damaged)?),
+                    Some(numbers) => {
+                        if !block.0.contains(&at) {
+                            let range = at..edges.min(at.saturating_add(BLOCK));
+                            block = (range.clone(), numbers.read(range.start, range.end)?);
+                        }
+                        index(block.1.get(at - block.0.start).ok_or_else(damaged)?)
+                    }
                 };
                 let slots = listed.sources.get_mut(number).zip(listed.targets.get_mut(number));
                 let (one, other) = slots.ok_or_else(damaged)?;
@@ -287,7 +366,9 @@ impl Topology {
             (0..numbers.len()).map(number).collect()
         };
         let (starts, sources) = (all(&incoming.starts)?, all(&incoming.sources)?);
-        Ok(ByTarget { starts, sources, numbers: incoming.numbers.as_ref().map(all).transpose()? })
+        let read = |numbers: &EdgeNumbers| all(&numbers.read(0, sources.len())?);
+        let numbers = incoming.numbers.as_ref().map(read).transpose()?;
+        Ok(ByTarget { starts, sources, numbers })
     }
 }
 
@@ -299,4 +380,22 @@ pub(super) const REVERSED: &str = "reversed";
 /// Name of a file of a relation.
 pub(super) fn file_of(relation: usize, what: &str) -> String {
     format!("{relation}.{what}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_below_a_limit_fit_into_its_width() {
+        for (limit, width) in [(1, 3), (1 << 24, 3), ((1 << 24) + 1, 4), (0xFFFF_FFFF, 4), (1 << 32, 8), (u64::MAX, 8)]
+        {
+            assert_eq!(width_of(limit), width);
+            let numbers = [limit - 1, 0, limit / 2];
+            let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()[..width].to_vec()).collect();
+            let read = Numbers::new(bytes.into(), limit);
+            assert_eq!(read.len(), 3);
+            assert_eq!([0, 1, 2, 3].map(|at| read.get(at)), [Some(numbers[0]), Some(0), Some(numbers[2]), None]);
+        }
+    }
 }

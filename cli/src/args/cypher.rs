@@ -7,6 +7,7 @@ use clap::Args;
 #[cfg(feature = "cluster")]
 use super::cluster::ClusterArgs;
 use super::duration::duration;
+use super::explained::ExplainedArgs;
 use super::{OpenArgs, ResourceArgs};
 use crate::answer::AnswerFormat;
 
@@ -33,6 +34,8 @@ pub struct CypherArgs {
     /// Replace an existing output file
     #[arg(long, requires = "output")]
     pub replace: bool,
+    #[command(flatten)]
+    pub explained: ExplainedArgs,
     /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,

@@ -8,6 +8,7 @@ use isomorph::{Error, Result};
 #[cfg(feature = "cluster")]
 use super::cluster::ClusterArgs;
 use super::duration::duration;
+use super::explained::ExplainedArgs;
 use super::{OpenArgs, ResourceArgs};
 use crate::answer::AnswerFormat;
 
@@ -34,10 +35,8 @@ pub struct SqlArgs {
     /// Replace an existing output file
     #[arg(long, requires = "output")]
     pub replace: bool,
-    /// Show how the query would be answered, and read no rows
-    #[cfg_attr(feature = "cluster", arg(long, conflicts_with = "cluster"))]
-    #[cfg_attr(not(feature = "cluster"), arg(long))]
-    pub explain: bool,
+    #[command(flatten)]
+    pub explained: ExplainedArgs,
     /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,

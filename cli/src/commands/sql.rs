@@ -36,17 +36,16 @@ pub use asked::{GRAPH, Tables, answer, tables};
 
 #[cfg(feature = "query")]
 mod asked {
-    use std::io::{Read, Write};
+    use std::io::Read;
     use std::path::Path;
     use std::sync::Arc;
     use std::time::Instant;
 
-    use arrow_array::cast::AsArray;
     use isomorph::convert::Registry;
     use isomorph::formats::flat::PlainTable;
     use isomorph::formats::nock::Column;
     use isomorph::{Error, Graph, Kind, Location, Result};
-    use isomorph_query::{Engine, Parameters};
+    use isomorph_query::{Engine, Parameters, explained};
 
     use super::super::Answer;
     use super::super::session::Session;
@@ -80,6 +79,7 @@ mod asked {
         let interrupt = session.interrupt(Interrupt::listen)?;
         let started = Instant::now();
         let (paths, query) = paths_and_query(args, &interrupt)?;
+        let (query, explains) = args.explained.of(query, explained);
         let format = AnswerFormat::of(args.format, args.output.as_deref(), console.json)?;
         let Tables { engine, opened } = tables(&paths, args, formats, console, session)?;
         let parameters = args
@@ -96,13 +96,10 @@ mod asked {
                 _ => Ok(()),
             }
         };
-        let mut answer = match args.explain {
-            true => engine.explain(&query, &parameters)?,
-            false => answered(args, engine, opened, (&query, &parameters), &mut go_on)?,
-        };
-        if args.explain && format == AnswerFormat::Table && args.output.is_none() {
-            return plans(answer, console);
+        if let Some(runs) = explains {
+            return super::super::explained::show(&engine.explain(&query, &parameters, runs, &mut go_on)?, console);
         }
+        let mut answer = answered(args, engine, opened, (&query, &parameters), &mut go_on)?;
         let out = Sink::open(args.output.as_deref(), args.replace, format)?;
         let (palette, width) = Console { aside: false, ..*console }.screen().shape();
         let mut writer = AnswerWriter::new(answer.schema(), format, out, width, palette)?;
@@ -145,23 +142,6 @@ mod asked {
     enum Opened {
         Graph(Arc<Graph>),
         File(Location),
-    }
-
-    /// Prints plans as they are indented.
-    fn plans(answer: isomorph_query::Answer, console: &Console) -> Result<Answer> {
-        for batch in answer {
-            let batch = batch?;
-            let [names, plans] = [0, 1].map(|at| batch.column(at).as_string_opt::<i32>());
-            let (Some(names), Some(plans)) = (names, plans) else { continue };
-            for (name, plan) in names.iter().zip(plans) {
-                let (name, plan) = (name.unwrap_or_default().replace('_', " "), plan.unwrap_or_default().trim_end());
-                console.write(|out| {
-                    writeln!(out, "{name}")?;
-                    plan.lines().try_for_each(|line| writeln!(out, "  {line}"))
-                })?;
-            }
-        }
-        Ok(Answer::Yes)
     }
 
     /// The paths with their names, and the query.

@@ -63,3 +63,4 @@ mod workers;
 pub use answer::Answer;
 pub use engine::{Engine, TableInfo};
 pub use parameters::Parameters;
+pub use statement::explained;

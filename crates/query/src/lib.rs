@@ -12,6 +12,7 @@ mod direct;
 #[cfg(feature = "distributed")]
 pub mod distributed;
 mod doubles;
+mod end_groups;
 mod engine;
 mod errors;
 mod estimate;

@@ -28,6 +28,7 @@ use tokio::runtime::Handle;
 use crate::aggregates;
 use crate::bounded;
 use crate::catalog::{CATALOG, Catalog, SqlCatalog};
+use crate::end_groups::EndGroups;
 use crate::errors::{is_of_equal_names, of_engine, of_plan};
 use crate::exact::Exact;
 use crate::functions;
@@ -197,7 +198,9 @@ impl Planning {
         }
         *builder.optimizer() = Some(optimizer());
         if self.elsewhere.is_none() && !self.sorts_joins {
-            builder = builder.with_optimizer_rule(Arc::new(Searches::new(&self.resources)));
+            builder = builder
+                .with_optimizer_rule(Arc::new(EndGroups::new(&self.resources)))
+                .with_optimizer_rule(Arc::new(Searches::new(&self.resources)));
         }
         let mut state = builder.build();
         state.catalog_list().register_catalog(CATALOG.to_owned(), Arc::new(SqlCatalog(Arc::clone(catalog))));

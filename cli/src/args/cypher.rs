@@ -7,6 +7,7 @@ use clap::Args;
 #[cfg(feature = "cluster")]
 use super::cluster::ClusterArgs;
 use super::duration::duration;
+use super::explained::ExplainedArgs;
 use super::{AnswerArgs, OpenArgs, ResourceArgs};
 
 /// Arguments of `cypher`.
@@ -23,6 +24,8 @@ pub struct CypherArgs {
     /// Value of $NAME, as JSON; what is not JSON is a text [default: none]
     #[arg(long, value_name = "NAME=VALUE")]
     pub param: Vec<String>,
+    #[command(flatten)]
+    pub explained: ExplainedArgs,
     /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,

@@ -9,6 +9,7 @@ mod compare;
 pub mod cypher;
 mod duration;
 mod epoch;
+mod explained;
 mod extend;
 mod flags;
 mod formats;
@@ -42,6 +43,8 @@ pub use algorithms::{AnswerArgs, ComponentsArgs, PathsArgs, RankArgs, StatsArgs,
 pub use bench::BenchCommand;
 pub use compare::{DiffArgs, DigestArgs};
 pub use epoch::or_environment as epoch_or_environment;
+#[cfg(feature = "query")]
+pub use explained::Explained;
 pub use extend::ExtendArgs;
 pub use flags::Flags;
 pub use formats::{foreign, names, of as arguments_of};

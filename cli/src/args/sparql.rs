@@ -11,6 +11,7 @@ use super::LakeChangeArgs;
 #[cfg(feature = "cluster")]
 use super::cluster::ClusterArgs;
 use super::duration::duration;
+use super::explained::ExplainedArgs;
 use super::read::{OpenArgs, ResourceArgs, base, namespace};
 
 /// Arguments of `sparql`.
@@ -46,6 +47,8 @@ pub struct SparqlArgs {
     /// several times [default: none]
     #[arg(long = "param", value_name = "NAME=TERM", value_parser = param)]
     pub params: Vec<(String, String)>,
+    #[command(flatten)]
+    pub explained: ExplainedArgs,
     /// Stop evaluation after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,

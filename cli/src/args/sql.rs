@@ -8,6 +8,7 @@ use isomorph::{Error, Result};
 #[cfg(feature = "cluster")]
 use super::cluster::ClusterArgs;
 use super::duration::duration;
+use super::explained::ExplainedArgs;
 use super::{AnswerArgs, OpenArgs, ResourceArgs};
 
 /// Arguments of `sql`.
@@ -24,10 +25,8 @@ pub struct SqlArgs {
     /// Value of $NAME in the query; may be given several times. It is bound, never parsed as SQL [default: none]
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, String)>,
-    /// Show how the query would be answered, and read no rows
-    #[cfg_attr(feature = "cluster", arg(long, conflicts_with = "cluster"))]
-    #[cfg_attr(not(feature = "cluster"), arg(long))]
-    pub explain: bool,
+    #[command(flatten)]
+    pub explained: ExplainedArgs,
     /// Stop the query after this time: 500ms, 10s, 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,

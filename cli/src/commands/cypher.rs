@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use isomorph::convert::Registry;
-use isomorph::dataset::Cancel;
+use isomorph::dataset::{Cancel, Ran};
 use isomorph::error::Place;
 use isomorph::storage::Resources;
 use isomorph::{Error, Kind, Result};
 use isomorph_cypher::{
-    Options, PropertyGraph, Query, Rows, TableGraph, Value, rows_as_columns, to_json, to_text, value_of_json,
+    Options, PropertyGraph, Query, Rows, TableGraph, Value, explained, rows_as_columns, to_json, to_text, value_of_json,
 };
 use serde_json::{Map, Value as Json};
 
@@ -45,6 +45,7 @@ pub fn answer(args: &CypherArgs, formats: &Registry, console: &Console, session:
     let interrupt = session.interrupt(|| Ok(Interrupt::default()))?;
     let others = std::iter::once(args.path.as_str());
     let text = input::query(args.query.as_deref(), args.file.as_deref(), others, &interrupt)?;
+    let (text, explains) = args.explained.of(text, explained);
     let parameters = args.param.iter().map(|one| parameter(one)).collect::<Result<BTreeMap<_, _>>>()?;
     // A query that is wrong is refused before anything is opened.
     let query = Query::parse(&text, &parameters).map_err(|fault| fault.into_error(&text))?;
@@ -61,6 +62,21 @@ pub fn answer(args: &CypherArgs, formats: &Registry, console: &Console, session:
     let graph = TableGraph::new(dataset, &resources.budget, cancel.clone())?.with_threads(resources.threads);
     let options =
         Options { parameters, timeout: args.timeout, cancel: cancel.clone(), ..Options::new(resources.budget.clone()) };
+    if let Some(runs) = explains {
+        let told = |fault: isomorph_cypher::Fault| fault.into_error(&text);
+        let mut shown = query.explain(&graph, &options).map_err(told)?;
+        if runs {
+            let (started, before) = (Instant::now(), isomorph::storage::bytes_read());
+            let count = || {
+                let mut rows = query.run(&graph, &options).map_err(told)?;
+                rows.try_fold(0, |count, row| row.map(|_| count + 1)).map_err(told)
+            };
+            let rows = interrupt.outcome(watched(&interrupt, &cancel, count))?;
+            let bytes = isomorph::storage::bytes_read().saturating_sub(before);
+            shown.ran = Some(Ran { rows, bytes, time: started.elapsed() });
+        }
+        return super::explained::show(&shown, console);
+    }
     #[cfg(feature = "cluster")]
     if let Some(cluster) = super::elsewhere::cluster(&args.cluster, &args.open)? {
         use isomorph_cluster::{CypherQuestion, Place};

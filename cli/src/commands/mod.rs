@@ -14,6 +14,8 @@ mod dump;
 #[cfg(feature = "cluster")]
 mod elsewhere;
 mod explain;
+#[cfg(any(feature = "query", feature = "cypher"))]
+mod explained;
 mod extend;
 mod formats;
 mod import;

@@ -1,20 +1,18 @@
 //! `sql`: a query over the tables of graphs and files.
 
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_schema::SchemaRef;
 use isomorph::convert::Registry;
 use isomorph::formats::flat::PlainTable;
 use isomorph::formats::nock::Column;
 use isomorph::{Error, Graph, Kind, Location, Result};
-use isomorph_query::{Engine, Parameters};
+use isomorph_query::{Engine, Parameters, explained};
 
 use super::Answer;
 use super::session::Session;
-use crate::answer::{AnswerFormat, deliver};
+use crate::answer::deliver;
 use crate::args::{SqlArgs, is_name};
 use crate::console::Console;
 use crate::input;
@@ -48,17 +46,15 @@ pub fn answer(args: &SqlArgs, formats: &Registry, console: &Console, session: &m
     let interrupt = session.interrupt(Interrupt::listen)?;
     let mut go_on = interrupt.within(args.timeout);
     let (paths, query) = paths_and_query(args, &interrupt)?;
+    let (query, explains) = args.explained.of(query, explained);
     let format = args.answer.form(console.json)?;
     let Tables { engine, opened } = tables(&paths, args, formats, console, session)?;
     let parameters =
         args.parameters.iter().fold(Parameters::new(), |all, (name, value)| all.with(name.as_str(), value.as_str()));
-    let mut answer = match args.explain {
-        true => engine.explain(&query, &parameters)?,
-        false => answered(args, engine, opened, (&query, &parameters), &mut go_on)?,
-    };
-    if args.explain && format == AnswerFormat::Table && args.answer.output.is_none() {
-        return plans(answer, console);
+    if let Some(runs) = explains {
+        return super::explained::show(&engine.explain(&query, &parameters, runs, &mut go_on)?, console);
     }
+    let mut answer = answered(args, engine, opened, (&query, &parameters), &mut go_on)?;
     let schema = SchemaRef::clone(answer.schema());
     let batches = std::iter::from_fn(|| answer.next_while(&mut go_on).transpose());
     deliver(&args.answer, format, &schema, batches, |_| Vec::new(), console)?;
@@ -95,23 +91,6 @@ fn answered(
 enum Opened {
     Graph(Arc<Graph>),
     File(Location),
-}
-
-/// Prints plans as they are indented.
-fn plans(answer: isomorph_query::Answer, console: &Console) -> Result<Answer> {
-    for batch in answer {
-        let batch = batch?;
-        let [names, plans] = [0, 1].map(|at| batch.column(at).as_string_opt::<i32>());
-        let (Some(names), Some(plans)) = (names, plans) else { continue };
-        for (name, plan) in names.iter().zip(plans) {
-            let (name, plan) = (name.unwrap_or_default().replace('_', " "), plan.unwrap_or_default().trim_end());
-            console.write(|out| {
-                writeln!(out, "{name}")?;
-                plan.lines().try_for_each(|line| writeln!(out, "  {line}"))
-            })?;
-        }
-    }
-    Ok(Answer::Yes)
 }
 
 /// The paths with their names, and the query.

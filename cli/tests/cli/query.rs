@@ -26,7 +26,7 @@ fn home() -> Home {
 
 /// Whether the output of a command is the same each time.
 fn is_told(command: &str) -> bool {
-    !command.contains("isomorph convert") && !command.contains("--explain")
+    !command.contains("isomorph convert") && !command.contains("analyze")
 }
 
 /// Every command of the page runs, and prints what the page shows. `UPDATE_SCREENS=1` writes that.
@@ -233,4 +233,44 @@ fn errors_are_those_of_other_commands() {
         "with recursive r as (select 1 as n union all select n + 1 from r) select count(*) from r",
     ]);
     assert!(late.code == 5 && late.err.contains("no answer after 1 s"), "{}", late.err);
+}
+
+#[test]
+fn queries_are_explained_in_all_languages() {
+    let home = home();
+    let person = "select gender, count(*) from person group by gender";
+    let plan = |arguments: &[&str]| home.run(arguments).exits(0).out;
+    // The words of a language and the flag are the same.
+    let flag = plan(&["sql", "examples/social", person, "--explain", "--threads", "1"]);
+    assert_eq!(plan(&["sql", "examples/social", &format!("EXPLAIN {person}"), "--threads", "1"]), flag);
+    assert!(flag.contains("physical plan") && flag.contains("person") && flag.contains("predicted"), "{flag}");
+    let count = "MATCH (p:person)-[:livesIn]->(c) RETURN c.name, count(*)";
+    let cypher = plan(&["cypher", "examples/social", count, "--explain"]);
+    assert_eq!(plan(&["cypher", "examples/social", &format!("explain {count}")]), cypher);
+    assert!(cypher.contains("match (:person)-[:livesIn]->(): one pass over the tables"), "{cypher}");
+    let read = |arguments: &[&str]| {
+        let document = home.run(&[arguments, &["--json"]].concat()).exits(0).json();
+        let ran = &document["ran"];
+        (document["predicted_bytes"].as_u64().unwrap(), ran["bytes"].as_u64().unwrap(), ran["rows"].as_u64().unwrap())
+    };
+    for arguments in [
+        &["sql", "examples/social", person, "--explain=analyze"][..],
+        &["sql", "examples/social", &format!("explain analyze {person}")],
+    ] {
+        let (predicted, bytes, rows) = read(arguments);
+        assert_eq!(rows, 3, "{arguments:?}");
+        // Only the column is read, and metadata of its file.
+        assert!(predicted > 0 && bytes >= predicted && bytes < predicted + 20_000, "{predicted}: {bytes}");
+    }
+    let (_, bytes, rows) = read(&["cypher", "examples/social", &format!("PROFILE {count}")]);
+    assert!(bytes > 0 && rows == 20, "{bytes} {rows}");
+    let knows = "SELECT ?who { ?who <http://example.org/knows> ?other }";
+    let (predicted, bytes, rows) = read(&["sparql", "examples/people.ttl", knows, "--explain=analyze"]);
+    assert!(predicted == bytes && rows == 3, "{predicted}: {bytes}");
+    // Errors are where the query has them.
+    let error = home.run(&["cypher", "examples/social", "EXPLAIN MATCH (n) RETURN m"]).exits(2).err;
+    assert!(error.contains("column 26"), "{error}");
+    let error = home.run(&["sql", "examples/social", "explain analyze select nothing from person"]).exits(2).err;
+    assert!(error.contains("column 24"), "{error}");
+    home.run(&["sql", "examples/social", person, "--explain", "--format", "csv"]).exits(2);
 }

@@ -31,7 +31,7 @@ pub use graph::{Direction, Nodes, PropertyGraph};
 pub use json::{to_json, to_text, value_of_json};
 pub use names::Names;
 pub use parts::{AnswerGraph, Messages, Part, Share, Take, value_of_bytes, value_to_bytes};
-pub use query::{Options, Query, Rows};
+pub use query::{Options, Query, Rows, explained};
 pub use tables::{Found, Joined, JoinedEdges, JoinedLink, JoinedMatches, TableGraph};
 pub use temporal::{Duration, Temporal, Zone, Zoned};
 pub use value::{Map, Node, Path, Relationship, Value, equal, equivalent, order};

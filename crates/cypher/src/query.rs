@@ -188,6 +188,30 @@ impl Query {
     }
 }
 
+/// The query after `EXPLAIN` or `PROFILE`, in its place in the text, and whether it is to be run; nothing, if the text begins with neither.
+pub fn explained(text: &str) -> Option<(String, bool)> {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        if let Some(comment) = rest.strip_prefix("//") {
+            rest = comment.split_once('\n')?.1;
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.split_once("*/")?.1;
+        } else {
+            break;
+        }
+    }
+    let (word, query) = rest.split_at_checked("explain".len())?;
+    let runs = word.eq_ignore_ascii_case("profile");
+    if !(runs || word.eq_ignore_ascii_case("explain")) || !query.starts_with(char::is_whitespace) {
+        return None;
+    }
+    // Blanks keep the lines and columns of errors.
+    let before = text.get(..text.len() - query.len())?;
+    let blank = before.chars().map(|letter| if letter == '\n' { '\n' } else { ' ' });
+    Some((blank.chain(query.chars()).collect(), runs))
+}
+
 /// The rows of a running query.
 pub struct Rows<'q, 'g> {
     found: Found<'q, 'g>,
@@ -251,5 +275,22 @@ fn first(errors: &ParseErrors, text: &str) -> Fault {
     match &found.help {
         Some(help) => fault.hint(help.clone()),
         None => fault,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn explained_queries_keep_their_places() {
+        assert_eq!(explained("EXPLAIN MATCH (n) RETURN n"), Some(("        MATCH (n) RETURN n".to_owned(), false)));
+        assert_eq!(
+            explained("// why\n profile\nRETURN 1"),
+            Some((format!("{}\n{}\nRETURN 1", " ".repeat(6), " ".repeat(8)), true))
+        );
+        for text in ["MATCH (explain) RETURN explain", "explainer", "EXPLAIN", "", "/* open"] {
+            assert_eq!(explained(text), None, "{text}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use isomorph_storage::Resources;
 use crate::kinds::kind_of;
 use crate::lazy_keys::Keys;
 use crate::scan::{Scan, comparable};
-use crate::table::{Table, tables};
+use crate::table::{Table, TableKind, tables};
 
 /// A graph as tables of Arrow columns.
 pub struct Dataset {
@@ -69,6 +69,17 @@ impl Dataset {
     /// As for [`Dataset::table`].
     pub fn scan(&self, table: &str) -> Result<Scan<'_>> {
         Ok(Scan::new(self, self.table(table)?))
+    }
+
+    /// Whether no two nodes of a table have one key. An index of the keys is made to find out; false, if it does not fit into memory.
+    ///
+    /// # Errors
+    /// As for [`Dataset::table`], and if keys cannot be read.
+    pub fn has_distinct_keys(&self, table: &str) -> Result<bool> {
+        match self.table(table)?.kind() {
+            TableKind::Nodes(ty) => self.keys.are_distinct(ty),
+            _ => Ok(false),
+        }
     }
 
     /// Checks that the columns of a filter can be compared as a user expects.

@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{ArrayRef, UInt64Array};
 use isomorph_error::Result;
-use isomorph_model::{Graph, KeyKind, NodeBatch};
+use isomorph_model::{Graph, KeyKind, NodeBatch, Set};
 use isomorph_storage::Resources;
 use isomorph_tables::lookup::{RowKeys, RowKeysBuilder};
+
+/// Keys that are searched at a time.
+const SEARCHED: u64 = 1 << 16;
 
 /// Row → key, for the node types that edges refer to by row and whose keys are needed.
 pub struct KeysByRow {
@@ -44,6 +49,34 @@ impl KeysByRow {
             Some(Some(keys)) => keys.gather(rows),
             _ => Ok(Arc::new(UInt64Array::from(rows.to_vec()))),
         }
+    }
+
+    /// The rows of these keys, each as often as there are nodes that have it; for a type without a key, the keys themselves.
+    ///
+    /// # Errors
+    /// If keys were read to a temporary file that cannot be read.
+    pub(crate) fn rows_of(&self, ty: usize, wanted: &Set) -> Result<Set> {
+        let Some(Some(keys)) = self.keys.get(ty) else { return Ok(wanted.clone()) };
+        let mut rows: Vec<u64> = Vec::new();
+        let mut first = 0;
+        while first < keys.rows() {
+            let end = keys.rows().min(first + SEARCHED);
+            let batch = keys.range(first..end)?;
+            let numbered = first..end;
+            if let Some(texts) = batch.as_string_opt::<i32>() {
+                rows.extend(
+                    numbered.zip(texts.iter().flatten()).filter(|(_, text)| wanted.has_text(text)).map(|(row, _)| row),
+                );
+            } else if let Some(ints) = batch.as_primitive_opt::<Int64Type>() {
+                let ints = ints.values().iter().map(|int| i128::from(*int));
+                rows.extend(numbered.zip(ints).filter(|(_, int)| wanted.has_int(*int)).map(|(row, _)| row));
+            } else if let Some(ints) = batch.as_primitive_opt::<UInt64Type>() {
+                let ints = ints.values().iter().map(|int| i128::from(*int));
+                rows.extend(numbered.zip(ints).filter(|(_, int)| wanted.has_int(*int)).map(|(row, _)| row));
+            }
+            first = end;
+        }
+        Ok(Set::of_ints(rows.into_iter().map(i128::from)))
     }
 }
 

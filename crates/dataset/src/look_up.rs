@@ -48,6 +48,7 @@ impl Dataset {
         // The first look-up reads all keys.
         let nodes = match self.keys().knows_rows(ty) {
             Some(_) => Some(0),
+            None if self.keys().knows_keys(ty) => Some(0),
             None => self.source().graph().nodes.get(ty).and_then(|ty| ty.rows),
         };
         let cost = counted(cost);

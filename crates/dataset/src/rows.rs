@@ -34,6 +34,8 @@ pub(crate) struct Rows {
     pub keys: Arc<Keys>,
     pub roles: Vec<Role>,
     pub schema: SchemaRef,
+    /// Whether ends of edges are shown as rows of nodes.
+    pub rows_of_ends: bool,
 }
 
 impl Rows {
@@ -69,6 +71,13 @@ impl Rows {
             },
             (Batch::Nodes(nodes), Role::Labels) => labels(nodes.labels.as_ref(), rows),
             (Batch::Nodes(nodes), Role::Property(at)) => return property(&nodes.properties, at),
+            (Batch::Edges(edges), Role::Source | Role::Target) if self.rows_of_ends => {
+                let ends = if role == Role::Source { &edges.source } else { &edges.target };
+                match ends {
+                    Ends::Rows(rows) => Arc::new(rows.clone()),
+                    Ends::Keys(_) => return Err(Error::usage("ends that are stored as keys have no rows")),
+                }
+            }
             (Batch::Edges(edges), Role::Source | Role::Target) => {
                 let ty =
                     self.keys.graph().edges.get(edges.ty).ok_or_else(|| Error::usage("edges of an unknown type"))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use arrow_array::ArrayRef;
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Comparison, DynamicFilter, Filter, Predicate};
 use isomorph_model::{Request, Tables, ValueKind};
@@ -32,6 +32,7 @@ pub struct Scan<'d> {
     batch_rows: Option<usize>,
     cancel: Cancel,
     asked: Option<(String, ArrayRef)>,
+    rows_of_ends: bool,
 }
 
 impl<'d> Scan<'d> {
@@ -46,6 +47,7 @@ impl<'d> Scan<'d> {
             batch_rows: None,
             cancel: Cancel::new(),
             asked: None,
+            rows_of_ends: false,
         }
     }
 
@@ -117,6 +119,13 @@ impl<'d> Scan<'d> {
         self
     }
 
+    /// Shows the ends of edges as rows of their nodes (`UInt64`), which are the positions in a scan of these: no keys are read for them. The format must store edges
+    /// so (`Source::end_form`), and no filter may read an end.
+    pub fn ends_as_rows(mut self) -> Self {
+        self.rows_of_ends = true;
+        self
+    }
+
     /// The schema of the batches.
     ///
     /// # Errors
@@ -170,7 +179,7 @@ impl<'d> Scan<'d> {
             narrowing.dynamic = self.dynamic.iter().map(|filter| dynamic(graph, self.table, filter)).collect();
             request = request.narrowed(narrowing);
         }
-        let rows = Rows { keys, roles, schema };
+        let rows = Rows { keys, roles, schema, rows_of_ends: self.rows_of_ends };
         let left = AtomicU64::new(self.limit.unwrap_or(u64::MAX));
         let (kind, batch_rows, cancel) = (self.table.kind(), request.batch_rows, self.cancel.clone());
         let shared = Shared { kind, rows, given, filter, asked, left, batch_rows, cancel };
@@ -185,6 +194,46 @@ impl<'d> Scan<'d> {
         Ok(Batches::new(self.schema()?, self.partitions()?))
     }
 
+    pub(crate) fn dataset(&self) -> &'d Dataset {
+        self.dataset
+    }
+
+    pub(crate) fn table(&self) -> &'d Table {
+        self.table
+    }
+
+    /// The column in which keys are looked up, and how many.
+    pub(crate) fn asked(&self) -> Option<(&str, usize)> {
+        self.asked.as_ref().map(|(column, keys)| (column.as_str(), keys.len()))
+    }
+
+    /// Whether ends of edges are shown as rows.
+    pub(crate) fn shows_rows(&self) -> bool {
+        self.rows_of_ends
+    }
+
+    /// Whether rows may be left out that no key finds.
+    pub(crate) fn may_skip(&self) -> bool {
+        self.filter.is_some() || self.limit.is_some() || !self.dynamic.is_empty()
+    }
+
+    /// The columns that are read: those that are selected, and those of the filters and of the look-up.
+    pub(crate) fn read_positions(&self) -> Result<Vec<usize>> {
+        let mut positions = self.positions()?;
+        if let Some(filter) = &self.filter {
+            self.table.bound(filter, &mut positions)?;
+        }
+        let dynamic = self.dynamic.iter().flat_map(DynamicFilter::columns).map(|column| self.table.column(column));
+        let asked = self.asked.iter().map(|(column, _)| self.table.column(column));
+        for at in dynamic.chain(asked) {
+            let at = at?;
+            if !positions.contains(&at) {
+                positions.push(at);
+            }
+        }
+        Ok(positions)
+    }
+
     fn positions(&self) -> Result<Vec<usize>> {
         let Some(names) = &self.columns else { return Ok((0..self.table.schema().fields().len()).collect()) };
         let positions = names.iter().map(|name| self.table.column(name)).collect::<Result<Vec<_>>>()?;
@@ -196,7 +245,15 @@ impl<'d> Scan<'d> {
     }
 
     fn project(&self, positions: &[usize]) -> Result<SchemaRef> {
-        self.table.schema().project(positions).map(Arc::new).map_err(|error| Error::usage(error.to_string()))
+        let schema = self.table.schema().project(positions).map_err(|error| Error::usage(error.to_string()))?;
+        if !self.rows_of_ends {
+            return Ok(Arc::new(schema));
+        }
+        let fields = positions.iter().zip(schema.fields()).map(|(at, field)| match self.table.roles().get(*at) {
+            Some(Role::Source | Role::Target) => Arc::new(Field::clone(field).with_data_type(DataType::UInt64)),
+            _ => Arc::clone(field),
+        });
+        Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
     }
 
     /// The keys that are looked up, and the position of their column, which is added to `positions`.

@@ -17,6 +17,8 @@ pub struct PlainTable {
     reader: TableReader,
     /// Columns that hold JSON text.
     json: Vec<String>,
+    name: String,
+    bytes: u64,
 }
 
 impl std::fmt::Debug for PlainTable {
@@ -62,7 +64,8 @@ impl PlainTable {
             let fields = found.columns.into_iter().map(|(name, ty)| Field::new(name, ty.data_type, true));
             options.schema = Some(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
         }
-        Ok(PlainTable { reader: TableReader::open(blob, encoding, &options)?, json })
+        let (name, bytes) = (location.file_name().to_owned(), blob.size());
+        Ok(PlainTable { reader: TableReader::open(blob, encoding, &options)?, json, name, bytes })
     }
 
     /// Its columns. Text that is JSON says so in the metadata of its field (`isomorph.kind`).
@@ -75,6 +78,16 @@ impl PlainTable {
             field
         });
         Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    }
+
+    /// The name of its file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The size of its file, bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Its reader.

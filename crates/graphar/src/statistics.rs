@@ -10,7 +10,7 @@ use isomorph_storage::Root;
 use crate::GraphAr;
 use crate::layout::chunk_count;
 use crate::read::EdgeScan;
-use crate::table::{Chunk, Group, Target, open_chunk};
+use crate::table::{Chunk, Group, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};
 
 /// Files that are opened at most.
 const FILES: u64 = 256;
@@ -73,9 +73,17 @@ impl GraphAr {
         }
         // Edges of other vertices than there are cannot be read.
         let mut confirms = self.edge_scan(ty, list, None, 1).is_ok();
+        // Ends are stored as rows of nodes: nothing is known of them as keys but what they take.
+        let mut ends = [Known::Exact(0_u64); 2];
         for (part, chunk, rows) in chunks() {
             let adj = open_chunk(&table.root, &list.layout.adj(part, chunk), list.encoding, EdgeScan::adj_fields())?;
             confirms &= adj.row_count() == Some(rows);
+            for (bytes, name) in ends.iter_mut().zip([SOURCE_INDEX, TARGET_INDEX]) {
+                *bytes = bytes.with(adj.column_statistics(name)?.bytes, u64::saturating_add);
+            }
+        }
+        for (bytes, name) in ends.into_iter().zip([Narrowing::SOURCE, Narrowing::TARGET]) {
+            all.columns.push((name.to_owned(), ColumnStatistics { bytes, ..ColumnStatistics::default() }));
         }
         for group in &table.groups {
             let path = |(part, chunk, rows)| Ok((list.layout.chunk(group.number, part, chunk), rows));

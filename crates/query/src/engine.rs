@@ -1,9 +1,12 @@
 //! The engine.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow_schema::SchemaRef;
-use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::display::DisplayableExecutionPlan;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use isomorph::dataset::{Explanation, Ran};
 use isomorph::formats::flat::PlainTable;
 use isomorph::storage::Resources;
 use isomorph::{Graph, Location, Result};
@@ -16,7 +19,11 @@ use crate::file::FileTable;
 use crate::large_joins::{holds_tables, or_sorted};
 use crate::parameters::Parameters;
 use crate::planning::{Planning, Runnable};
+use crate::scan::ScanExec;
 use crate::workers::Workers;
+
+/// What a plan that was run says of its operators.
+const METRICS: [&str; 2] = ["output_rows", "elapsed_compute"];
 
 /// Graphs and files, and questions about them.
 ///
@@ -135,15 +142,60 @@ impl Engine {
         if let Some(Direct { stream, labels }) = direct::answer(question, parameters, &self.catalog) {
             return Ok(Answer::new(&self.workers, stream, &labels));
         }
-        self.run(self.planning(question, parameters, false), go_on)
+        self.run(self.planning(question, parameters), go_on)
     }
 
-    /// How a question would be answered: the plans, as rows of `plan_type` and `plan`. Nothing is read but metadata, and keys for look-ups.
+    /// How a question is answered: the plans, and what each table is read for, with the bytes that this takes. Nothing is read but metadata, and keys for look-ups,
+    /// unless it `runs`: then its answer is read to the end, and the plan has what each operator did.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use isomorph_query::{Engine, Parameters};
+    ///
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let mut engine = Engine::new(isomorph::storage::Resources::of_this_machine()?)?;
+    /// engine.add_graph("a", Arc::new(isomorph::open("examples/social")?))?;
+    /// let question = "select gender, count(*) from person group by gender";
+    /// let explained = engine.explain(question, &Parameters::new(), true, &mut || Ok(()))?;
+    /// assert_eq!((explained.reads[0].table.as_str(), explained.reads[0].way.as_str()), ("person", "scan"));
+    /// assert_eq!(explained.ran.map(|ran| ran.rows), Some(2));
+    /// # Ok::<(), isomorph::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Engine::query`].
-    pub fn explain(&self, question: &str, parameters: &Parameters) -> Result<Answer> {
-        self.run(self.planning(question, parameters, true), &mut || Ok(()))
+    /// As [`Engine::query_while`], and, if it runs, as reading its answer.
+    pub fn explain(
+        &self,
+        question: &str,
+        parameters: &Parameters,
+        runs: bool,
+        go_on: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Explanation> {
+        let planning = self.planning(question, parameters);
+        let handle = self.workers.handle().clone();
+        let again = Planning { sorts_joins: true, ..planning.clone() };
+        let (started, before) = (Instant::now(), isomorph::storage::bytes_read());
+        let (runnable, logical) = self.workers.do_while(move || planning.explained(&handle), go_on)?;
+        let mut explained = Explanation::default();
+        add_reads(&runnable.plan, &mut explained)?;
+        let plan = Arc::clone(&runnable.plan);
+        if runs {
+            let mut answer = self.start(runnable, again)?;
+            let mut rows = 0;
+            while let Some(batch) = answer.next_while(go_on)? {
+                rows += batch.num_rows() as u64;
+            }
+            let bytes = isomorph::storage::bytes_read().saturating_sub(before);
+            explained.ran = Some(Ran { rows, bytes, time: started.elapsed() });
+        }
+        let display = match runs {
+            true => DisplayableExecutionPlan::with_metrics(plan.as_ref())
+                .set_metric_names(METRICS.map(str::to_owned).into()),
+            false => DisplayableExecutionPlan::new(plan.as_ref()),
+        };
+        let physical = display.indent(false).to_string();
+        explained.plans = vec![("logical plan".to_owned(), logical), ("physical plan".to_owned(), physical)];
+        Ok(explained)
     }
 
     /// The columns of the answer to a question. No rows are read.
@@ -151,19 +203,18 @@ impl Engine {
     /// # Errors
     /// As [`Engine::query`].
     pub fn columns(&self, question: &str, parameters: &Parameters) -> Result<SchemaRef> {
-        let planning = self.planning(question, parameters, false);
+        let planning = self.planning(question, parameters);
         let handle = self.workers.handle().clone();
         let planned = self.workers.do_while(move || planning.logical(&handle), &mut || Ok(()))?;
         Ok(distinct_names(&planned.labels.on(planned.plan.schema().inner())))
     }
 
-    fn planning(&self, question: &str, parameters: &Parameters, explain: bool) -> Planning {
+    fn planning(&self, question: &str, parameters: &Parameters) -> Planning {
         Planning {
             catalog: Arc::clone(&self.catalog),
             resources: self.resources.clone(),
             question: question.to_owned(),
             parameters: parameters.clone(),
-            explain,
             elsewhere: None,
             sorts_joins: false,
         }
@@ -178,7 +229,7 @@ impl Engine {
         partitions: usize,
         go_on: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Runnable, Arc<Catalog>, Arc<Workers>)> {
-        let planning = Planning { elsewhere: Some(partitions), ..self.planning(question, parameters, false) };
+        let planning = Planning { elsewhere: Some(partitions), ..self.planning(question, parameters) };
         let handle = self.workers.handle().clone();
         let runnable = self.workers.do_while(move || planning.physical(&handle), go_on)?;
         Ok((runnable, Arc::clone(&self.catalog), Arc::clone(&self.workers)))
@@ -187,7 +238,12 @@ impl Engine {
     fn run(&self, planning: Planning, go_on: &mut dyn FnMut() -> Result<()>) -> Result<Answer> {
         let handle = self.workers.handle().clone();
         let again = Planning { sorts_joins: true, ..planning.clone() };
-        let Runnable { state, plan, labels } = self.workers.do_while(move || planning.physical(&handle), go_on)?;
+        let runnable = self.workers.do_while(move || planning.physical(&handle), go_on)?;
+        self.start(runnable, again)
+    }
+
+    /// Runs a plan; `again` is the same with joins that hold no table.
+    fn start(&self, Runnable { state, plan, labels }: Runnable, again: Planning) -> Result<Answer> {
         let _inside = self.workers.handle().enter();
         let holds = holds_tables(&plan);
         let mut stream = execute_stream(plan, state.task_ctx()).map_err(of_engine)?;
@@ -196,4 +252,12 @@ impl Engine {
         }
         Ok(Answer::new(&self.workers, stream, &labels))
     }
+}
+
+/// Adds what the scans of a plan read.
+fn add_reads(plan: &Arc<dyn ExecutionPlan>, explained: &mut Explanation) -> Result<()> {
+    if let Some(scan) = plan.downcast_ref::<ScanExec>() {
+        explained.add(scan.reads()?);
+    }
+    plan.children().into_iter().try_for_each(|child| add_reads(child, explained))
 }

@@ -6,6 +6,7 @@ use arrow_schema::{FieldRef, Schema, SchemaRef};
 use datafusion::common::Statistics;
 use datafusion::common::stats::Precision;
 use futures::StreamExt;
+use isomorph::dataset::PlannedRead;
 use isomorph::formats::flat::PlainTable;
 use isomorph::tables::Selection;
 use isomorph::{Predicate, Result};
@@ -99,6 +100,18 @@ impl Rows for FileTable {
             futures::stream::iter(batches.map(move |batch| shown(&batch?, &schema, 0))).boxed()
         };
         Ok(selections.into_iter().map(part).collect())
+    }
+
+    fn reads(&self, wanted: &Wanted) -> Result<Vec<PlannedRead>> {
+        let reader = self.table.reader();
+        let name = |at: &usize| self.schema.fields().get(*at).map(|field| field.name().clone());
+        let columns: Vec<String> = wanted.columns.iter().filter_map(name).collect();
+        let bytes = columns.iter().map(|name| Ok(reader.column_statistics(name)?.bytes.value().copied()));
+        let bytes: Option<u64> = bytes.collect::<Result<Vec<_>>>()?.into_iter().sum();
+        let is_known = bytes.is_some();
+        let bytes = Some(bytes.unwrap_or_else(|| self.table.bytes()));
+        let (table, way) = (self.table.name().to_owned(), self.way(wanted));
+        Ok(vec![PlannedRead { table, columns, way, bytes, is_most: !is_known || wanted.limit.is_some() }])
     }
 
     fn way(&self, _: &Wanted) -> String {

@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use datafusion::common::Statistics;
 use futures::{Stream, StreamExt};
-use isomorph::dataset::Cancel;
+use isomorph::dataset::{Cancel, PlannedRead};
 use isomorph::storage::Resources;
 use isomorph::{Error, Graph, Predicate, Result};
 use isomorph_cypher::{Columns, Options, Query, TableGraph, Value};
@@ -195,6 +195,14 @@ impl Rows for MatchedRows {
     #[cfg(feature = "distributed")]
     fn matched(&self) -> Option<(String, Pattern)> {
         Some((self.name.clone(), self.pattern.clone()))
+    }
+
+    fn reads(&self, _: &Wanted) -> Result<Vec<PlannedRead>> {
+        let tables = TableGraph::new(self.graph.dataset()?, &self.resources.budget, Cancel::new())?;
+        let options =
+            Options { parameters: self.pattern.parameters.clone(), ..Options::new(self.resources.budget.clone()) };
+        let told = |fault: isomorph_cypher::Fault| fault.into_error(&self.pattern.text);
+        self.query.explain(&tables, &options).map_err(told).map(|explained| explained.reads)
     }
 
     fn way(&self, _: &Wanted) -> String {

@@ -9,12 +9,14 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use datafusion::common::Statistics;
 use futures::Stream;
+use isomorph::dataset::PlannedRead;
 use isomorph::error::Place;
 use isomorph::model::DynamicFilter;
 use isomorph::{Predicate, Result};
 use isomorph_cypher::Value;
 
 use crate::columns::Column;
+use crate::table::GraphTable;
 
 /// A part of the rows: its batches, in the columns that were asked for.
 pub(crate) type Part = Pin<Box<dyn Stream<Item = Result<RecordBatch>> + Send>>;
@@ -88,11 +90,22 @@ pub(crate) trait Rows: Debug + Send + Sync + 'static {
         false
     }
 
+    /// Of a table of a graph: the table.
+    fn graph_table(&self) -> Option<&GraphTable> {
+        None
+    }
+
     /// Of matches of a pattern: the name of the graph in the question, and the pattern.
     #[cfg(feature = "distributed")]
     fn matched(&self) -> Option<(String, Pattern)> {
         None
     }
+
+    /// What reading them reads of files, as far as it is known without reading rows.
+    ///
+    /// # Errors
+    /// If metadata cannot be read.
+    fn reads(&self, wanted: &Wanted) -> Result<Vec<PlannedRead>>;
 
     /// How they are found, in a few words, for plans.
     fn way(&self, wanted: &Wanted) -> String;

@@ -28,6 +28,7 @@ use tokio::runtime::Handle;
 use crate::aggregates;
 use crate::bounded;
 use crate::catalog::{CATALOG, Catalog, SqlCatalog};
+use crate::end_groups::EndGroups;
 use crate::errors::{is_of_equal_names, of_engine, of_plan};
 use crate::exact::Exact;
 use crate::functions;
@@ -44,7 +45,7 @@ use crate::prepared::prepared;
 use crate::resolve::resolve;
 use crate::row_values::compare_values;
 use crate::spelling::respell;
-use crate::statement::{explained, parse, sql_of};
+use crate::statement::{parse, sql_of};
 use crate::subqueries;
 
 /// The most memory that is kept for merging what was sorted, bytes.
@@ -64,7 +65,6 @@ pub(crate) struct Planning {
     pub resources: Resources,
     pub question: String,
     pub parameters: Parameters,
-    pub explain: bool,
     /// Into how many partitions work is divided, where other processes do it.
     pub elsewhere: Option<usize>,
     /// Whether tables are joined by sorting both, on disk if memory is too small, and not by holding one of them.
@@ -99,19 +99,18 @@ impl Planning {
             None => (question, catalog, BTreeSet::new()),
         };
         let mut statement = parse(question)?;
-        if self.explain {
-            statement = explained(statement);
-        }
+        // A plan that the engine shows as rows has columns of its own.
+        let is_plain =
+            matches!(&statement, Statement::Statement(sql) if !matches!(**sql, ast::Statement::Explain { .. }));
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
-        let labels = Labels::of(sql);
-        respell(sql);
+        let labels = if is_plain { Labels::of(sql) } else { Labels::default() };
+        respell(sql)?;
         subqueries::rewrite(sql)?;
         compare_values(sql)?;
         let places = resolve(sql, catalog)?;
         let mut labels = labels.or_columns_of(sql);
         merge(sql, catalog)?;
         let renamed = labels.renamed(sql);
-        let is_plain = self.explain || matches!(&statement, Statement::Statement(_));
         let state = self.state(catalog)?;
         let functions = || state.udfs().into_iter().chain(state.udafs()).chain(state.udwfs()).collect();
         let mut plan = handle.block_on(state.statement_to_plan(statement));
@@ -119,7 +118,6 @@ impl Planning {
             let (sql, other) = renamed;
             labels = other;
             let statement = Statement::Statement(Box::new(sql));
-            let statement = if self.explain { explained(statement) } else { statement };
             plan = handle.block_on(state.statement_to_plan(statement));
         }
         let plan = plan.map_err(|error| of_plan(error, &places, &functions))?;
@@ -137,6 +135,18 @@ impl Planning {
         let Planned { state, plan, labels } = self.logical(handle)?;
         let plan = handle.block_on(state.create_physical_plan(&plan)).map_err(of_engine)?;
         Ok(Runnable { state, plan, labels })
+    }
+
+    /// The physical plan, and the text of the logical plan that it was made of.
+    ///
+    /// # Errors
+    /// As [`Planning::logical`].
+    pub fn explained(&self, handle: &Handle) -> Result<(Runnable, String)> {
+        let Planned { state, plan, labels } = self.logical(handle)?;
+        let plan = state.optimize(&plan).map_err(of_engine)?;
+        let text = plan.display_indent().to_string();
+        let plan = handle.block_on(state.query_planner().create_physical_plan(&plan, &state)).map_err(of_engine)?;
+        Ok((Runnable { state, plan, labels }, text))
     }
 
     fn state(&self, catalog: &Arc<Catalog>) -> Result<SessionState> {
@@ -188,7 +198,9 @@ impl Planning {
         }
         *builder.optimizer() = Some(optimizer());
         if self.elsewhere.is_none() && !self.sorts_joins {
-            builder = builder.with_optimizer_rule(Arc::new(Searches::new(&self.resources)));
+            builder = builder
+                .with_optimizer_rule(Arc::new(EndGroups::new(&self.resources)))
+                .with_optimizer_rule(Arc::new(Searches::new(&self.resources)));
         }
         let mut state = builder.build();
         state.catalog_list().register_catalog(CATALOG.to_owned(), Arc::new(SqlCatalog(Arc::clone(catalog))));

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::Statistics;
 use futures::StreamExt;
-use isomorph::dataset::Role;
+use isomorph::dataset::{PlannedRead, Role};
 use isomorph::model::faces::{Object, Pattern, Quad, TripleLookUps};
 use isomorph::model::{Source, ntriples};
 use isomorph::{Error, Kind, Predicate, Result};
@@ -23,6 +23,9 @@ const AHEAD: usize = 2;
 
 /// The most look-ups instead of a scan.
 const LOOK_UPS: usize = 256;
+
+/// How all triples are read.
+const ALL: &str = "triples";
 
 /// The names of the columns.
 const COLUMNS: [&str; 4] = ["subject", "predicate", "object", "graph"];
@@ -249,12 +252,20 @@ impl Rows for Quads {
         Ok(vec![stream.boxed()])
     }
 
+    fn reads(&self, wanted: &Wanted) -> Result<Vec<PlannedRead>> {
+        let columns = wanted.columns.iter().filter_map(|at| COLUMNS.get(*at)).map(|name| (*name).to_owned());
+        let bytes = Some(self.source.about().bytes).filter(|bytes| *bytes > 0);
+        let way = self.way(wanted);
+        let is_most = way != ALL || wanted.limit.is_some();
+        Ok(vec![PlannedRead { table: "quads".to_owned(), columns: columns.collect(), way, bytes, is_most }])
+    }
+
     fn way(&self, wanted: &Wanted) -> String {
         let asked = Terms::of(wanted.condition().as_ref()).asked();
         let can = self.source.triples().is_some_and(|triples| triples.look_ups().is_some());
         match asked.filter(|_| can) {
             Some(asked) => format!("triples, looked up {} times", asked.len()),
-            None => "triples".to_owned(),
+            None => ALL.to_owned(),
         }
     }
 }

@@ -19,6 +19,7 @@ use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::{StreamExt, TryStreamExt};
+use isomorph::dataset::PlannedRead;
 use isomorph::model::DynamicFilter;
 use isomorph::{Error, Predicate, Result};
 
@@ -138,6 +139,18 @@ impl ScanExec {
     /// The number of partitions: the part `n` is read by the partition `n % partitions`.
     pub fn partitions(&self) -> usize {
         self.properties.partitioning.partition_count()
+    }
+
+    /// What it reads of files.
+    ///
+    /// # Errors
+    /// If metadata cannot be read.
+    pub fn reads(&self) -> Result<Vec<PlannedRead>> {
+        let mut reads = self.rows.reads(&self.wanted)?;
+        if !self.dynamic.is_empty() {
+            reads.iter_mut().for_each(|read| read.is_most = true);
+        }
+        Ok(reads)
     }
 
     /// Whether tables are held in memory to find its rows.

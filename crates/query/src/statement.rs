@@ -2,6 +2,8 @@
 
 use datafusion::sql::parser::{DFParserBuilder, ExplainStatement, Statement};
 use datafusion::sql::sqlparser::ast::{self, DescribeAlias, SetExpr, Statement as Sql};
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use isomorph::error::Place;
 use isomorph::{Error, Result};
 
@@ -95,23 +97,31 @@ fn refused(what: &str) -> Error {
     Error::unsupported(format!("{what} is not supported: a question only reads")).at(Place::file("the question"))
 }
 
-/// The statement that explains another.
-pub(crate) fn explained(statement: Statement) -> Statement {
-    match statement {
-        Statement::Statement(sql) if !matches!(*sql, Sql::Explain { .. }) => {
-            Statement::Statement(Box::new(Sql::Explain {
-                describe_alias: DescribeAlias::Explain,
-                analyze: false,
-                verbose: false,
-                query_plan: false,
-                estimate: false,
-                statement: sql,
-                format: None,
-                options: None,
-            }))
-        }
-        other => other,
+/// The question after `explain` or `explain analyze`, in its place in the text, and whether it is to be run; nothing, if the text is something else.
+pub fn explained(text: &str) -> Option<(String, bool)> {
+    let mut tokenizer = Tokenizer::new(&Questions, text);
+    let tokens = tokenizer.tokenize_with_location().ok()?;
+    let mut words = tokens.iter().filter(|one| !matches!(one.token, Token::Whitespace(_)));
+    let is = |token: &Token, keyword| matches!(token, Token::Word(word) if word.keyword == keyword);
+    is(&words.next()?.token, Keyword::EXPLAIN).then_some(())?;
+    let mut first = words.next()?;
+    let runs = is(&first.token, Keyword::ANALYZE);
+    if runs {
+        first = words.next()?;
     }
+    let begins = [Keyword::SELECT, Keyword::WITH, Keyword::VALUES, Keyword::FROM, Keyword::TABLE];
+    if first.token != Token::LParen && !begins.into_iter().any(|keyword| is(&first.token, keyword)) {
+        return None;
+    }
+    // Blanks keep the lines and columns of errors.
+    let (line, column) = (first.span.start.line, first.span.start.column);
+    let mut rest = String::with_capacity(text.len());
+    let mut place = (1, 1);
+    for letter in text.chars() {
+        rest.push(if place < (line, column) && letter != '\n' { ' ' } else { letter });
+        place = if letter == '\n' { (place.0 + 1, 1) } else { (place.0, place.1 + 1) };
+    }
+    Some((rest, runs))
 }
 
 /// The SQL inside a statement.
@@ -169,6 +179,27 @@ mod tests {
             let error = parse(text).unwrap_err();
             assert_eq!(error.kind(), isomorph::Kind::Unsupported, "{text}: {error}");
             assert!(error.message().ends_with("a question only reads"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn explained_questions_keep_their_places() {
+        let of = |text: &str| explained(text);
+        assert_eq!(of("explain select 1"), Some(("        select 1".to_owned(), false)));
+        assert_eq!(
+            of("/* a */ EXPLAIN\nanalyze (select 1)"),
+            Some((format!("{}\n{}(select 1)", " ".repeat(15), " ".repeat(8)), true))
+        );
+        assert_eq!(of("explain with t as (select 1) select * from t").map(|(_, runs)| runs), Some(false));
+        for text in [
+            "select 1",
+            "explain person",
+            "explain verbose select 1",
+            "explain",
+            "select explain from t",
+            "explain 'open",
+        ] {
+            assert_eq!(of(text), None, "{text}");
         }
     }
 

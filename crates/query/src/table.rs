@@ -7,7 +7,8 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use datafusion::common::Statistics;
 use futures::StreamExt;
-use isomorph::dataset::{Dataset, Role, TableKind};
+use isomorph::dataset::{Dataset, Partition, PlannedRead, Role, Scan, TableKind};
+use isomorph::model::EndForm;
 use isomorph::{Error, Graph, Predicate, Result, Table};
 
 use crate::columns::{Column, columns, in_days};
@@ -73,6 +74,110 @@ impl GraphTable {
         }
     }
 
+    /// Whether a column has the keys of an end of edges that are stored as rows of the nodes whose keys `key` has.
+    pub fn has_rows_of(&self, end: usize, nodes: &GraphTable, key: usize) -> bool {
+        let kind = |table: &GraphTable| table.dataset().and_then(|own| own.table(&table.name)).map(Table::kind);
+        let (Ok(TableKind::Edges(ty)), Ok(TableKind::Nodes(of)), Ok(dataset)) =
+            (kind(self), kind(nodes), self.dataset())
+        else {
+            return false;
+        };
+        let role = |table: &GraphTable, at: usize| table.columns.get(at).map(|column| column.role);
+        let edge = dataset.source().graph().edges.get(ty);
+        let end = match role(self, end) {
+            Some(Role::Source) => edge.map(|edge| edge.source),
+            Some(Role::Target) => edge.map(|edge| edge.target),
+            _ => None,
+        };
+        Arc::ptr_eq(&self.graph, &nodes.graph)
+            && end == Some(of)
+            && role(nodes, key) == Some(Role::Key)
+            && dataset.source().end_form(ty) == EndForm::Rows
+    }
+
+    /// Whether a column has an end of edges.
+    pub fn has_end(&self, column: usize) -> bool {
+        self.columns.get(column).is_some_and(|column| is_end(column.role))
+    }
+
+    /// Whether a condition reads an end of edges.
+    pub fn filters_ends(&self, filter: Option<&Predicate>) -> bool {
+        let is_of_end = |name: &str| self.columns.iter().any(|column| column.stored == name && is_end(column.role));
+        filter.is_some_and(|filter| filter.columns().into_iter().any(is_of_end))
+    }
+
+    /// Whether no two nodes have one key. Keys are read to find out.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn has_distinct_keys(&self) -> Result<bool> {
+        self.dataset()?.has_distinct_keys(&self.name)
+    }
+
+    /// The partitions of a scan without a condition.
+    ///
+    /// # Errors
+    /// As those of the dataset.
+    pub fn partitions(&self, wanted: &Wanted) -> Result<Vec<Partition>> {
+        self.scan(wanted)?.0.partitions()
+    }
+
+    /// The same for edges, with ends as rows.
+    ///
+    /// # Errors
+    /// As those of the dataset.
+    pub fn partitions_of_ends(&self, wanted: &Wanted) -> Result<Vec<Partition>> {
+        self.scan_of_ends(wanted)?.partitions()
+    }
+
+    /// What these read.
+    ///
+    /// # Errors
+    /// As those of the dataset.
+    pub fn reads_of_ends(&self, wanted: &Wanted) -> Result<Vec<PlannedRead>> {
+        self.scan_of_ends(wanted)?.planned_reads()
+    }
+
+    fn scan_of_ends(&self, wanted: &Wanted) -> Result<Scan<'_>> {
+        let mut scan = self.dataset()?.scan(&self.name)?.columns(self.names(wanted)).ends_as_rows();
+        if let Some(filter) = &wanted.filter {
+            scan = scan.filter(filter.clone());
+        }
+        if let Some(limit) = wanted.limit {
+            scan = scan.limit(limit as u64);
+        }
+        Ok(scan)
+    }
+
+    /// What the dataset calls the columns.
+    fn names<'s>(&'s self, wanted: &'s Wanted) -> impl Iterator<Item = &'s str> {
+        wanted.columns.iter().filter_map(|at| self.columns.get(*at)).map(|column| column.stored.as_str())
+    }
+
+    /// The scan of what is wanted, and whether it is a look-up.
+    fn scan(&self, wanted: &Wanted) -> Result<(Scan<'_>, bool)> {
+        let mut scan = self.dataset()?.scan(&self.name)?.columns(self.names(wanted));
+        let found = self.look_up(wanted)?;
+        let is_found = found.is_some();
+        let filter = match found {
+            Some(LookUp { column, keys, rest }) => {
+                scan = scan.look_up(column, keys);
+                rest
+            }
+            None => wanted.condition(),
+        };
+        if let Some(filter) = filter {
+            scan = scan.filter(filter);
+        }
+        if let Some(dynamic) = &wanted.dynamic {
+            scan = scan.dynamic_filter(dynamic);
+        }
+        if let Some(limit) = wanted.limit {
+            scan = scan.limit(limit as u64);
+        }
+        Ok((scan, is_found))
+    }
+
     fn look_up(&self, wanted: &Wanted) -> Result<Option<LookUp>> {
         let condition = wanted.condition().filter(|_| !wanted.is_divided);
         let Some(condition) = &condition else { return Ok(None) };
@@ -81,6 +186,10 @@ impl GraphTable {
 }
 
 impl Rows for GraphTable {
+    fn graph_table(&self) -> Option<&GraphTable> {
+        Some(self)
+    }
+
     fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -117,29 +226,7 @@ impl Rows for GraphTable {
     }
 
     fn parts(&self, wanted: &Wanted) -> Result<Vec<Part>> {
-        let dataset = self.dataset()?;
-        let names: Vec<&str> =
-            wanted.columns.iter().filter_map(|at| self.columns.get(*at)).map(|column| column.stored.as_str()).collect();
-        let mut scan = dataset.scan(&self.name)?.columns(names.iter().copied());
-        let condition = wanted.condition();
-        let found = self.look_up(wanted)?;
-        let is_found = found.is_some();
-        let filter = match found {
-            Some(LookUp { column, keys, rest }) => {
-                scan = scan.look_up(column, keys);
-                rest
-            }
-            None => condition,
-        };
-        if let Some(filter) = filter {
-            scan = scan.filter(filter);
-        }
-        if let Some(dynamic) = &wanted.dynamic {
-            scan = scan.dynamic_filter(dynamic);
-        }
-        if let Some(limit) = wanted.limit {
-            scan = scan.limit(limit as u64);
-        }
+        let (scan, is_found) = self.scan(wanted)?;
         let schema = self.schema.project(&wanted.columns).map(Arc::new);
         let schema = schema.map_err(|error| Error::usage(error.to_string()))?;
         let part = |partition: isomorph::dataset::Partition| {
@@ -154,11 +241,13 @@ impl Rows for GraphTable {
         self.look_up(wanted).is_ok_and(|found| found.is_some())
     }
 
+    fn reads(&self, wanted: &Wanted) -> Result<Vec<PlannedRead>> {
+        self.scan(wanted)?.0.planned_reads()
+    }
+
     fn way(&self, wanted: &Wanted) -> String {
-        match self.look_up(wanted) {
-            Ok(Some(found)) => format!("look-up of {} keys in {}", found.keys.len(), found.column),
-            _ => "scan".to_owned(),
-        }
+        let way = self.scan(wanted).and_then(|(scan, _)| scan.way());
+        way.unwrap_or_else(|_| "scan".to_owned())
     }
 }
 

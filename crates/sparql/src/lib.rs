@@ -8,6 +8,7 @@ mod columns;
 mod dataset;
 mod dictionary;
 mod exact;
+mod explained;
 mod index;
 mod load;
 mod look_ups;

@@ -52,7 +52,7 @@ impl Blob {
             return Ok(stream.clone());
         }
         let name = location.to_string();
-        let counter = Arc::default();
+        let counter = Arc::new(Counter::of_files());
         let Some(path) = location.as_path() else {
             let object = Store::connect(location)?.open("").map_err(|error| error.at(name.clone()))?;
             return Ok(Blob::of_object(name, object, counter));

@@ -1,7 +1,7 @@
-//! Counts reads, so that a test can assert how many bytes a look-up or a push-down reads.
+//! Counts reads, so that a test can assert how many bytes a look-up or a push-down reads, and an explained query can show them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 /// Bytes and requests of one blob, which are also added to those of its root.
 #[derive(Debug, Default)]
@@ -11,7 +11,20 @@ pub(crate) struct Counter {
     parent: Option<Arc<Counter>>,
 }
 
+/// Of all files and objects of this process, but temporary files.
+static ALL: LazyLock<Arc<Counter>> = LazyLock::new(Arc::default);
+
+/// Returns how many bytes this process has read of files and objects so far. Temporary files do not count, and neither does what is mapped.
+pub fn bytes_read() -> u64 {
+    ALL.bytes()
+}
+
 impl Counter {
+    /// Creates a counter of a file, an object or a directory.
+    pub(crate) fn of_files() -> Self {
+        Counter::below(&ALL)
+    }
+
     /// Creates a counter that also adds to `parent`.
     pub(crate) fn below(parent: &Arc<Counter>) -> Self {
         Counter { parent: Some(Arc::clone(parent)), ..Counter::default() }

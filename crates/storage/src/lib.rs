@@ -35,6 +35,7 @@ pub mod zip;
 
 pub use blob::{Blob, Fingerprint};
 pub use budget::{Budget, Reservation};
+pub use counter::bytes_read;
 pub use digest::{FileDigest, FileHasher, TAIL_BYTES};
 pub use location::{Location, Scheme};
 pub use lock::Turn;

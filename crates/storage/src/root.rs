@@ -101,7 +101,7 @@ impl Root {
                 Opened::Remote(store)
             }
         };
-        Ok(Root(Arc::new(Inner { location: location.clone(), place, counter: Arc::default() })))
+        Ok(Root(Arc::new(Inner { location: location.clone(), place, counter: Arc::new(Counter::of_files()) })))
     }
 
     /// Returns the location of the root.

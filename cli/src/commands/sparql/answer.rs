@@ -1,10 +1,12 @@
 //! Prints answers.
 
 use std::io::{IsTerminal, Write};
+use std::time::Instant;
 
 use arrow_array::RecordBatch;
 use isomorph::convert::Registry;
 use isomorph::convert::matching::Prefixes;
+use isomorph::dataset::Ran;
 use isomorph::formats::rdf::{QuadWriter, Syntax, WriteOptions};
 use isomorph::storage::{Budget, Mode, Staging};
 use isomorph::tables::{Encoding, TableWriter, WriteOptions as TableOptions};
@@ -20,9 +22,9 @@ use serde::Serialize;
 use super::asked;
 use crate::answer::write_lines;
 use crate::args::sparql::AnswerFormat;
-use crate::args::{SparqlArgs, file_place};
-use crate::commands::Answer;
+use crate::args::{Explained, OpenArgs, SparqlArgs, file_place};
 use crate::commands::session::Session;
+use crate::commands::{Answer, explained};
 use crate::console::{Console, Output};
 use crate::input;
 use crate::interrupt::Interrupt;
@@ -66,6 +68,9 @@ pub fn answer(args: &SparqlArgs, formats: &Registry, console: &Console, session:
         params: args.params.clone(),
     };
     let question = Question::parse(&text, &options)?;
+    if args.explained.explain.is_some() {
+        return explain(args, &question, formats, console, session);
+    }
     let format = format(args, &question, console)?;
     let output = args.output.as_deref().map(|name| {
         let mode = if args.replace { Mode::Replace } else { Mode::CreateNew };
@@ -106,6 +111,44 @@ pub fn answer(args: &SparqlArgs, formats: &Registry, console: &Console, session:
     let write = |answer: sparql::Answer<'_>| printing.write(answer, output.as_ref(), &interrupt, &mut screen);
     let answer = question.run_while(&graph, args.timeout, &go_on, write)?;
     published(answer, output, &screen, &aside)
+}
+
+/// Shows how a query is answered.
+fn explain(
+    args: &SparqlArgs,
+    question: &Question,
+    formats: &Registry,
+    console: &Console,
+    session: &mut Session,
+) -> Result<Answer> {
+    // As it is opened to be loaded.
+    let open = OpenArgs { namespaces: Vec::new(), base_of_result: true, ..args.open.clone() };
+    let resources = session.resources(&args.resources)?;
+    let opened = session.graph(&args.path, &open, formats, &resources, console)?;
+    let mut shown = question.explain(opened.opened().native.as_ref());
+    if args.explained.explain == Some(Explained::Analyze) {
+        let interrupt = session.interrupt(|| Ok(Interrupt::default()))?;
+        let (started, before) = (Instant::now(), isomorph::storage::bytes_read());
+        let graph = asked::graph(args, question, formats, console, session)?;
+        let count = |answer: sparql::Answer<'_>| match answer {
+            sparql::Answer::Solutions(solutions) => counted(solutions),
+            sparql::Answer::Graph(triples) => counted(triples),
+            sparql::Answer::Boolean(_) => Ok(1),
+        };
+        let rows = question.run_while(&graph, args.timeout, &|| interrupt.check(), count)?;
+        let bytes = isomorph::storage::bytes_read().saturating_sub(before);
+        shown.ran = Some(Ran { rows, bytes, time: started.elapsed() });
+    }
+    explained::show(&shown, console)
+}
+
+fn counted<T>(rows: impl Iterator<Item = Result<T>>) -> Result<u64> {
+    let mut count = 0;
+    for row in rows {
+        row?;
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// Lets the output appear, and says what the answer is.

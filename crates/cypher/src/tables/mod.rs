@@ -11,6 +11,7 @@ mod column;
 mod edges;
 mod ends;
 mod expand;
+mod explained;
 mod filter;
 mod first;
 mod keys;

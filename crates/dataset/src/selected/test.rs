@@ -69,7 +69,7 @@ impl Test {
         let filters = bound.iter().map(|(relation, named)| Ok((relation.clone(), Filter::new(named, &schema)?)));
         let filters = filters.collect::<Result<Vec<_>>>()?;
         let roles: Vec<Role> = positions.iter().filter_map(|at| table.roles().get(*at).copied()).collect();
-        let rows = Rows { keys: Arc::clone(dataset.keys()), roles, schema: Arc::new(schema) };
+        let rows = Rows { keys: Arc::clone(dataset.keys()), roles, schema: Arc::new(schema), rows_of_ends: false };
         let always = bound.into_iter().filter(|(relation, _)| relation.is_none()).map(|(_, named)| named);
         let always: Vec<Predicate> = always.collect();
         Ok(Some(Test { rows, filters, positions, pushed: (!always.is_empty()).then_some(Predicate::And(always)) }))

@@ -17,7 +17,6 @@ use isomorph::model::Comparison;
 use super::numbers::Type;
 use super::rows::{Leaf, Spec};
 use crate::catalog::SqlTable;
-use crate::parts::Wanted;
 
 /// The most columns of a table of a join.
 const MOST_COLUMNS: usize = 2;
@@ -226,8 +225,7 @@ impl Flat {
     fn are_alike(&self) -> bool {
         let (mut counts, mut parts) = (Vec::new(), Vec::new());
         for leaf in &self.leaves {
-            let wanted = Wanted { columns: leaf.columns.clone(), filter: leaf.filter.clone(), ..Wanted::default() };
-            if leaf.rows.is_found(&wanted) {
+            if leaf.rows.is_found(&leaf.wanted()) {
                 return false;
             }
             parts.push(leaf.filter.as_ref().map_or(1.0, |filter| leaf.rows.fraction(filter)));

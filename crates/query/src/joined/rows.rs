@@ -9,7 +9,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use datafusion::common::Statistics;
 use futures::StreamExt;
-use isomorph::dataset::Cancel;
+use isomorph::dataset::{Cancel, PlannedRead};
 use isomorph::model::Comparison;
 use isomorph::storage::Resources;
 use isomorph::{Error, Kind, Predicate, Result};
@@ -34,6 +34,13 @@ pub(super) struct Leaf {
     /// Positions in its schema.
     pub columns: Vec<usize>,
     pub filter: Option<Predicate>,
+}
+
+impl Leaf {
+    /// What is read of it.
+    pub fn wanted(&self) -> Wanted {
+        Wanted { columns: self.columns.clone(), filter: self.filter.clone(), ..Wanted::default() }
+    }
 }
 
 /// What is joined. Columns are those of all leaves, one after another.
@@ -175,10 +182,9 @@ impl JoinedRows {
         let mut tables = Vec::new();
         for source in sources {
             let leaf = source.leaf;
-            let wanted = Wanted { columns: leaf.columns.clone(), filter: leaf.filter.clone(), ..Wanted::default() };
             let rows = leaf.rows.statistics().num_rows.get_value().copied().filter(|_| leaf.filter.is_none());
             let table = Mutex::new(ReadTable::new(source.types, source.required, rows.unwrap_or_default()));
-            let parts = leaf.rows.parts(&wanted)?;
+            let parts = leaf.rows.parts(&leaf.wanted())?;
             let threads = self.resources.threads.clamp(1, parts.len().max(1));
             let parts = Mutex::new(parts.into_iter());
             let work = || -> Result<()> {
@@ -289,6 +295,18 @@ impl Rows for JoinedRows {
 
     fn holds_tables(&self) -> bool {
         true
+    }
+
+    fn reads(&self, _: &Wanted) -> Result<Vec<PlannedRead>> {
+        let mut reads = Vec::new();
+        for leaf in &self.spec.leaves {
+            for read in leaf.rows.reads(&leaf.wanted())? {
+                if !reads.contains(&read) {
+                    reads.push(read);
+                }
+            }
+        }
+        Ok(reads)
     }
 
     fn way(&self, _: &Wanted) -> String {

@@ -5,6 +5,7 @@ mod answers;
 mod casts;
 mod decimals;
 mod direct;
+mod end_groups;
 mod existing;
 mod formats;
 mod graph_table;

@@ -133,3 +133,108 @@ fn an_answer_can_be_left() {
     assert!(answer.next().is_none());
     drop(engine.query("select * from knows k cross join knows l", &Parameters::new()).unwrap());
 }
+
+#[test]
+fn a_plain_timestamp_has_no_offset() {
+    let engine = engine_of(&social());
+    for question in [
+        "select timestamp '2024-01-01 00:00:00+02:00'",
+        "select cast('2024-01-01T00:00:00-0530' as timestamp)",
+        "select * from knows where since < timestamp '2024-01-01 00:00+02'",
+    ] {
+        let error = error(&engine, question);
+        assert!(error.message().contains("cannot have the offset"), "{question}: {error}");
+    }
+    let of = |question: &str| rows(&engine, question).unwrap();
+    assert_eq!(of("select timestamp '2024-01-01 00:00:00'"), ["2024-01-01T00:00:00"]);
+    assert_eq!(of("select timestamp '2024-01-01T00:00:00Z'"), ["2024-01-01T00:00:00"]);
+    assert_eq!(of("select timestamp '2024-01-01'"), ["2024-01-01T00:00:00"]);
+    assert_eq!(of("select timestamptz '2024-01-01 00:00:00+02:00' = timestamptz '2023-12-31 22:00:00Z'"), ["true"]);
+}
+
+#[test]
+fn keys_of_groups_are_named_once() {
+    let engine = engine_of(&social());
+    for (group, what) in [
+        ("cube(gender, gender)", "cube"),
+        ("rollup((gender, id), gender)", "rollup"),
+        ("grouping sets ((gender, gender))", "a grouping set"),
+    ] {
+        let error = error(&engine, &format!("select gender, count(*) from person group by {group}"));
+        assert_eq!(error.message(), format!("{what} names gender twice"));
+    }
+    let sets = "select count(*) from (select gender, count(*) from person group by grouping sets ((gender), (gender, id), ())) t";
+    assert_eq!(rows(&engine, sets).unwrap(), ["504"]);
+}
+
+#[test]
+fn any_and_all_may_depend_on_the_outer_row() {
+    let engine = engine_of(&social());
+    let count =
+        |condition: &str| rows(&engine, &format!("select count(*) from person p where {condition}")).unwrap().remove(0);
+    let inner = "from person q where q.gender = p.gender";
+    for (condition, other) in [
+        (format!("1300 > any (select q.id {inner})"), format!("(select min(q.id) {inner}) < 1300")),
+        (format!("p.id > all (select q.id - 5 {inner})"), format!("(select max(q.id) - 5 {inner}) < p.id")),
+        (
+            format!("not (p.id > any (select q.id {inner}))"),
+            format!("(select min(q.id) {inner}) >= p.id or (select count(*) {inner}) = 0"),
+        ),
+        (format!("not (p.id >= all (select q.id {inner}))"), format!("(select max(q.id) {inner}) > p.id")),
+        // Nothing is known of a comparison with null.
+        (
+            format!("not (p.id > any (select nullif(q.id, 1007) {inner}))"),
+            format!(
+                "(select count(*) {inner}) = 0 or (select min(q.id) {inner}) >= p.id and not exists (select 1 {inner} and q.id = 1007)"
+            ),
+        ),
+        (
+            format!("p.id > all (select nullif(q.id, 1007) {inner} and q.id < p.id)"),
+            format!("not exists (select 1 {inner} and q.id = 1007 and q.id < p.id)"),
+        ),
+    ] {
+        assert_eq!(count(&condition), count(&other), "{condition}");
+    }
+    let error = error(&engine, "select id, id > any (select id from person) from person");
+    assert!(error.message().contains("not among what is selected"), "{error}");
+}
+
+#[test]
+fn times_of_several_units_are_compared() {
+    let mut engine = engine_of(&social());
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("times.parquet");
+    let of = |unit| -> arrow_array::ArrayRef {
+        let ten = arrow_array::Time64NanosecondArray::from(vec![36_000_000_000_000_i64, 39_600_000_000_000]);
+        arrow_cast::cast(&ten, &unit).unwrap()
+    };
+    use arrow_schema::{DataType, TimeUnit};
+    let columns = [
+        ("m", of(DataType::Time64(TimeUnit::Microsecond))),
+        ("n", of(DataType::Time64(TimeUnit::Nanosecond))),
+        ("s", of(DataType::Time32(TimeUnit::Second))),
+    ];
+    let batch = arrow_array::RecordBatch::try_from_iter(columns).unwrap();
+    let options = isomorph::tables::WriteOptions::default();
+    let out = std::fs::File::create(&file).unwrap();
+    let encoding = isomorph::tables::Encoding::Parquet;
+    let mut writer = isomorph::tables::TableWriter::create(out, encoding, batch.schema_ref(), &options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    engine.add_file("times", &Location::from_path(&file)).unwrap();
+    let count = |condition: &str| rows(&engine, &format!("select count(*) from times where {condition}")).unwrap();
+    for column in ["m", "n", "s"] {
+        assert_eq!(count(&format!("{column} = time '10:00:00'")), ["1"]);
+        assert_eq!(count(&format!("{column} between time '10:30:00' and time '12:00:00'")), ["1"]);
+        assert_eq!(count(&format!("{column} in (time '10:00:00', time '11:00:00')")), ["2"]);
+        assert_eq!(count(&format!("{column} < m")), ["0"]);
+    }
+    let case = "select case when s < time '10:30:00' then m else time '01:00:00' end as t from times order by t";
+    assert_eq!(rows(&engine, case).unwrap(), ["01:00:00", "10:00:00"]);
+    let birthday = "select count(*) from person where coalesce(birthday, $x) = $x";
+    assert!(with(&engine, birthday, &Parameters::new().with("x", "2000-01-01")).is_ok());
+    assert_eq!(
+        with(&engine, "select coalesce(cast(null as date), $x)", &Parameters::new().with("x", "2000-01-01")).unwrap(),
+        ["2000-01-01"]
+    );
+}

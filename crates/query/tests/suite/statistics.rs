@@ -77,7 +77,7 @@ fn output_rows(line: &str) -> u64 {
 fn ends_are_looked_up() {
     let engine = engine_of(&social());
     let one = "select _target from knows where _source = 1007";
-    assert!(plan(&engine, one).contains("look-up of 1 keys in source"), "{}", plan(&engine, one));
+    assert!(plan(&engine, one).contains("look-up of 1 key in source"), "{}", plan(&engine, one));
     let some = "select _source from knows where _target in (1007, 1009, 99)";
     assert!(plan(&engine, some).contains("look-up of 3 keys"), "{}", plan(&engine, some));
     let all = "select _source from knows where _target <> 1007";

@@ -51,9 +51,8 @@ pub fn sorted(engine: &Engine, question: &str) -> Result<Vec<String>> {
 
 /// The plan of a question.
 pub fn plan(engine: &Engine, question: &str) -> String {
-    let batches: Vec<RecordBatch> =
-        engine.explain(question, &Parameters::new()).unwrap().collect::<Result<_>>().unwrap();
-    texts(&batches).join("\n")
+    let explained = engine.explain(question, &Parameters::new(), false, &mut || Ok(())).unwrap();
+    explained.plans.into_iter().map(|(_, text)| text).collect()
 }
 
 /// The error of a question.

@@ -15,6 +15,9 @@ use crate::sql::{
 use crate::workbook::SheetNames;
 use crate::{holds, neo4j};
 
+/// The most nodes whose keys are put into dictionaries of Parquet, which have at most 1 MiB: of more, they would be given up.
+const FEW: u64 = 100_000;
+
 /// The ending of files.
 fn extension(encoding: Encoding) -> &'static str {
     match encoding {
@@ -80,7 +83,10 @@ pub(super) fn laid_out(graph: &Graph, form: Form) -> Result<(Script, Vec<Open>)>
             ..TableOptions::default()
         };
         let own = fields.is_some().then(|| ty.name.clone());
-        tables.push(Open::new(file.clone(), &columns, encoding, (ty.key.kind, has_labels, own)));
+        let mut open = Open::new(file.clone(), &columns, encoding, (ty.key.kind, has_labels, own));
+        // No key occurs twice.
+        open.without_dictionary.push(key.clone());
+        tables.push(open);
         let mut properties = listed(&ty.properties);
         if let (Some(name), Properties::Listed(all)) = (fields.and_then(|fields| fields.key), &mut properties) {
             // The key has its own name.
@@ -140,7 +146,12 @@ pub(super) fn laid_out(graph: &Graph, form: Form) -> Result<(Script, Vec<Open>)>
             ..TableOptions::default()
         };
         let own = fields.map(|_| relation.clone());
-        tables.push(Open::new(file.clone(), &columns, encoding, (KeyKind::Row, false, own)));
+        let mut open = Open::new(file.clone(), &columns, encoding, (KeyKind::Row, false, own));
+        let sides = [(&ends[0], ty.source), (&ends[1], ty.target)].into_iter();
+        let many =
+            sides.filter(|(_, node)| graph.nodes.get(*node).and_then(|ty| ty.rows).is_some_and(|rows| rows > FEW));
+        open.without_dictionary.extend(many.map(|(name, _)| name.clone()));
+        tables.push(open);
         script.graph.edges.push(Edge {
             table: name.clone(),
             key: None,

@@ -15,7 +15,9 @@ use isomorph_model::{
     Written,
 };
 use isomorph_storage::{Scratch, StagedFile, Staging};
-use isomorph_tables::{CsvDialect, Encoding, Quoting, ROW_GROUP_ROWS, TableWriter, WriteOptions as Writing};
+use isomorph_tables::{
+    ColumnEncoding, CsvDialect, Encoding, Quoting, ROW_GROUP_ROWS, TableWriter, WriteOptions as Writing,
+};
 
 use crate::find::MAPPING;
 use crate::neo4j;
@@ -88,6 +90,8 @@ struct Open {
     has_labels: bool,
     /// What every row has in a column of its own, for Neo4j: the type of nodes, or the relation.
     name: Option<String>,
+    /// Columns of keys that a dictionary of Parquet does not make smaller.
+    without_dictionary: Vec<String>,
 }
 
 impl<'a> TablesWriter<'a> {
@@ -219,7 +223,7 @@ impl Open {
             Field::new(&column.name, data_type, !column.required)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        Open { file, schema, writer: None, finished: false, key, has_labels, name }
+        Open { file, schema, writer: None, finished: false, key, has_labels, name, without_dictionary: Vec::new() }
     }
 
     /// The writer, which is created at the first call.
@@ -238,6 +242,11 @@ impl Open {
                     csv: CsvDialect { quoting: Quoting::Sparing, ..CsvDialect::default() },
                     raw_json: raw.map(|column| column.name.clone()).collect(),
                     row_group_rows,
+                    encodings: self
+                        .without_dictionary
+                        .iter()
+                        .map(|name| (name.clone(), ColumnEncoding::Plain))
+                        .collect(),
                     ..Writing::default()
                 };
                 let file = staging.create(&self.file)?;

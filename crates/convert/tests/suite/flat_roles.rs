@@ -148,7 +148,7 @@ fn a_column_without_a_name_is_not_counted_as_nodes() {
 fn plan(files: &[(&str, &str)], to: Format, name: &str) -> Vec<String> {
     let home = directory(files);
     let there = tempfile::tempdir().unwrap();
-    let place = Location::from_path(there.path().join(name));
+    let place = Location::from_path(&there.path().join(name));
     let options = ConvertOptions { to: Some(to), ..ConvertOptions::default() };
     let plan = Plan::new(&open(home.path()), &place, &options, &resources(), &Silent).unwrap();
     plan.lines.iter().map(|line| format!("{}: {}", line.subject, line.becomes)).collect()

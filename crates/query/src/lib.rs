@@ -56,7 +56,7 @@ mod statement;
 mod subqueries;
 mod sums;
 mod table;
-mod times;
+mod temporal_texts;
 mod truncated;
 mod vocabulary;
 mod wait;

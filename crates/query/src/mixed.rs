@@ -13,6 +13,7 @@ use datafusion::logical_expr::{
 };
 
 use crate::kept_names::map_named;
+use crate::temporal_texts::of_texts;
 
 /// Functions whose arguments become one type.
 const UNITING: [&str; 6] = ["coalesce", "greatest", "least", "nullif", "nvl", "make_array"];
@@ -94,7 +95,10 @@ fn one(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let by_key = is_simple && floats(of.into_iter().chain(whens), schema);
             floats(thens.into_iter().chain(else_expr.as_deref_mut()), schema) || by_key
         }
-        Expr::ScalarFunction(ScalarFunction { func, args }) if UNITING.contains(&func.name()) => floats(args, schema),
+        Expr::ScalarFunction(ScalarFunction { func, args }) if UNITING.contains(&func.name()) => {
+            let has_texts = of_texts(args, schema);
+            floats(args, schema) || has_texts
+        }
         Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "nvl2" => {
             floats(args.iter_mut().skip(1), schema)
         }

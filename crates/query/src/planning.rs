@@ -104,7 +104,7 @@ impl Planning {
             matches!(&statement, Statement::Statement(sql) if !matches!(**sql, ast::Statement::Explain { .. }));
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
         let labels = if is_plain { Labels::of(sql) } else { Labels::default() };
-        respell(sql);
+        respell(sql)?;
         subqueries::rewrite(sql)?;
         compare_values(sql)?;
         let places = resolve(sql, catalog)?;

@@ -3,6 +3,7 @@
 //! | question | the planner | here |
 //! |---|---|---|
 //! | `x = any (select x …)` | compares the inner `x` with itself | the inner table has a name of its own |
+//! | `x < any (select …)`, where the subquery depends on the outer row | fails | see `quantified` |
 //! | `intersect all`, `except all` | keep or drop all equal rows | equal rows are numbered, and their numbers compared too |
 //! | `exists (…)` among what is selected; aggregates that depend on the outer row | refuses it; loses their row | see `row_counts` |
 //! | numerals with a point | exact decimals everywhere, or floats everywhere | decimals beside decimals, otherwise floats |
@@ -35,6 +36,7 @@ use crate::intervals::has_several_fields;
 use crate::kept_names::map_named;
 use crate::lists::lists;
 use crate::mixed::mixed;
+use crate::quantified::quantified;
 use crate::row_counts;
 
 /// The most digits of an integer that always has 64 bits.
@@ -50,6 +52,7 @@ pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
         let plan = compared_rows(plan)?.data;
         check_levels(&plan)?;
         let plan = row_counts::counted(plan)?;
+        let plan = quantified(plan)?;
         let plan = compared(plan, &names)?;
         let plan = counted(plan)?;
         let plan = numerals(plan)?;

@@ -7,26 +7,34 @@ use datafusion::sql::sqlparser::ast::{
     FunctionArguments, Ident, ObjectName, Query, SetExpr, Statement, TimezoneInfo, TypedString, UnaryOperator, Value,
     VisitMut, VisitorMut,
 };
+use isomorph::error::Place;
+use isomorph::{Error, Result};
 
 /// The most digits of a numeral that may be a decimal.
 const DIGITS: usize = 38;
 
 /// Rewrites them in `statement`.
-pub(crate) fn respell(statement: &mut Statement) {
-    let _ = statement.visit(&mut Respell);
+///
+/// # Errors
+/// [`isomorph::Kind::Usage`] for a timestamp without a time zone that has an offset.
+pub(crate) fn respell(statement: &mut Statement) -> Result<()> {
+    match statement.visit(&mut Respell) {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
 }
 
 struct Respell;
 
 impl VisitorMut for Respell {
-    type Break = ();
+    type Break = Error;
 
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         of_values(&mut query.body);
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Error> {
         // A decimal has no negative zero.
         if let Expr::UnaryOp { op: UnaryOperator::Minus, expr } = expression
             && let Some(text) = numeral(expr).filter(|text| is_zero(text))
@@ -36,7 +44,7 @@ impl VisitorMut for Respell {
         ControlFlow::Continue(())
     }
 
-    fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+    fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Error> {
         match expression {
             Expr::Value(_) => {
                 if let Some(text) = numeral(expression).filter(|text| is_float(text)) {
@@ -45,6 +53,9 @@ impl VisitorMut for Respell {
             }
             Expr::TypedString(TypedString { data_type, value, .. }) => {
                 if let Value::SingleQuotedString(text) = &value.value {
+                    if let Some(error) = has_offset(text, data_type) {
+                        return ControlFlow::Break(error);
+                    }
                     in_nanoseconds(text, data_type);
                 }
             }
@@ -52,7 +63,19 @@ impl VisitorMut for Respell {
                 if let Expr::Value(value) = &**expr
                     && let Value::SingleQuotedString(text) = &value.value
                 {
+                    if let Some(error) = has_offset(text, data_type) {
+                        return ControlFlow::Break(error);
+                    }
                     in_nanoseconds(&text.clone(), data_type);
+                }
+            }
+            Expr::Cube(sets) => return repeated("cube", sets.iter().flatten()),
+            Expr::Rollup(sets) => return repeated("rollup", sets.iter().flatten()),
+            Expr::GroupingSets(sets) => {
+                for set in &*sets {
+                    if let found @ ControlFlow::Break(_) = repeated("a grouping set", set.iter()) {
+                        return found;
+                    }
                 }
             }
             // The order of all texts.
@@ -146,6 +169,38 @@ fn is_float(text: &str) -> bool {
 
 fn is_zero(text: &str) -> bool {
     text.contains('.') && text.bytes().all(|byte| matches!(byte, b'0' | b'.' | b'_'))
+}
+
+/// Refuses keys of groups that are named twice, which the engine takes for two columns of one name.
+fn repeated<'e>(what: &str, keys: impl Iterator<Item = &'e Expr>) -> ControlFlow<Error> {
+    let mut seen: Vec<&Expr> = Vec::new();
+    for key in keys {
+        if seen.contains(&key) {
+            let error = Error::unsupported(format!("{what} names {key} twice"));
+            return ControlFlow::Break(error.at(Place::file("the question")).hint("name each key once"));
+        }
+        seen.push(key);
+    }
+    ControlFlow::Continue(())
+}
+
+/// The error of a text that is a timestamp without a time zone, and has an offset: other systems ignore it, the engine adds it.
+fn has_offset(text: &str, data_type: &DataType) -> Option<Error> {
+    let is_plain = matches!(
+        data_type,
+        DataType::Timestamp(_, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) | DataType::Datetime(_)
+    );
+    // A date has signs, too.
+    let time = text.trim_end().split_once([' ', 'T']).filter(|_| is_plain)?.1;
+    let offset = time.get(time.rfind(['+', '-'])?..)?;
+    let is_utc = offset.bytes().all(|byte| matches!(byte, b'+' | b'-' | b':' | b'0'));
+    let is_offset = offset.bytes().skip(1).all(|byte| byte.is_ascii_digit() || byte == b':') && offset.len() > 1;
+    (is_offset && !is_utc).then(|| {
+        Error::usage(format!("a timestamp without a time zone cannot have the offset {offset}"))
+            .at(Place::file("the question"))
+            .hint(format!("timestamptz '{text}'    the instant"))
+            .hint(format!("timestamp '{}'    without the offset", text.trim_end().trim_end_matches(offset).trim_end()))
+    })
 }
 
 /// How many digits after the point a time has.

@@ -133,3 +133,76 @@ fn an_answer_can_be_left() {
     assert!(answer.next().is_none());
     drop(engine.query("select * from knows k cross join knows l", &Parameters::new()).unwrap());
 }
+
+#[test]
+fn a_plain_timestamp_has_no_offset() {
+    let engine = engine_of(&social());
+    for question in [
+        "select timestamp '2024-01-01 00:00:00+02:00'",
+        "select cast('2024-01-01T00:00:00-0530' as timestamp)",
+        "select * from knows where since < timestamp '2024-01-01 00:00+02'",
+    ] {
+        let error = error(&engine, question);
+        assert!(error.message().contains("cannot have the offset"), "{question}: {error}");
+    }
+    let of = |question: &str| rows(&engine, question).unwrap();
+    assert_eq!(of("select timestamp '2024-01-01 00:00:00'"), ["2024-01-01T00:00:00"]);
+    assert_eq!(of("select timestamp '2024-01-01T00:00:00Z'"), ["2024-01-01T00:00:00"]);
+    assert_eq!(of("select timestamp '2024-01-01'"), ["2024-01-01T00:00:00"]);
+    assert_eq!(of("select timestamptz '2024-01-01 00:00:00+02:00' = timestamptz '2023-12-31 22:00:00Z'"), ["true"]);
+}
+
+#[test]
+fn keys_of_groups_are_named_once() {
+    let engine = engine_of(&social());
+    for (group, what) in [
+        ("cube(gender, gender)", "cube"),
+        ("rollup((gender, id), gender)", "rollup"),
+        ("grouping sets ((gender, gender))", "a grouping set"),
+    ] {
+        let error = error(&engine, &format!("select gender, count(*) from person group by {group}"));
+        assert_eq!(error.message(), format!("{what} names gender twice"));
+    }
+    let sets = "select count(*) from (select gender, count(*) from person group by grouping sets ((gender), (gender, id), ())) t";
+    assert_eq!(rows(&engine, sets).unwrap(), ["504"]);
+}
+
+#[test]
+fn any_and_all_may_depend_on_the_outer_row() {
+    let engine = engine_of(&social());
+    let count =
+        |condition: &str| rows(&engine, &format!("select count(*) from person p where {condition}")).unwrap().remove(0);
+    let inner = "from person q where q.gender = p.gender";
+    for (condition, other) in [
+        (format!("1300 > any (select q.id {inner})"), format!("(select min(q.id) {inner}) < 1300")),
+        (format!("p.id > all (select q.id - 5 {inner})"), format!("(select max(q.id) - 5 {inner}) < p.id")),
+        (
+            format!("not (p.id > any (select q.id {inner}))"),
+            format!("(select min(q.id) {inner}) >= p.id or (select count(*) {inner}) = 0"),
+        ),
+        (format!("not (p.id >= all (select q.id {inner}))"), format!("(select max(q.id) {inner}) > p.id")),
+        // Nothing is known of a comparison with null.
+        (
+            format!("not (p.id > any (select nullif(q.id, 1007) {inner}))"),
+            format!(
+                "(select count(*) {inner}) = 0 or (select min(q.id) {inner}) >= p.id and not exists (select 1 {inner} and q.id = 1007)"
+            ),
+        ),
+        (
+            format!("p.id > all (select nullif(q.id, 1007) {inner} and q.id < p.id)"),
+            format!("not exists (select 1 {inner} and q.id = 1007 and q.id < p.id)"),
+        ),
+    ] {
+        assert_eq!(count(&condition), count(&other), "{condition}");
+    }
+    let error = error(&engine, "select id, id > any (select id from person) from person");
+    assert!(error.message().contains("not among what is selected"), "{error}");
+}
+
+#[test]
+fn texts_beside_dates_are_dates() {
+    let engine = engine_of(&social());
+    let of = |question: &str| with(&engine, question, &Parameters::new().with("x", "2000-01-01")).unwrap();
+    assert_eq!(of("select coalesce(cast(null as date), $x)"), ["2000-01-01"]);
+    assert_eq!(of("select count(*) from person where coalesce(birthday, $x) is null"), ["0"]);
+}

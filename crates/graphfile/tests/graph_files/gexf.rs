@@ -93,7 +93,7 @@ fn what_is_no_gexf_is_refused() {
         (graph("<nodes><node id=\"a\" pid=\"b\"/></nodes>"), "GEXF-NESTED"),
         (graph("<nodes><node id=\"a\"><nodes/></node></nodes>"), "GEXF-NESTED"),
         (graph("<edges><edge source=\"a\"/></edges>"), "GEXF-END"),
-        (graph("<edges><edge source=\"a\" target=\"a\" type=\"both\"/></edges>"), "GEXF-SYNTAX"),
+        (gexf("<graph defaultedgetype=\"both\"/>"), "GEXF-SYNTAX"),
         (graph("<edges><edge source=\"a\" target=\"a\" weight=\"heavy\"/></edges>"), "GEXF-VALUE"),
         (
             graph("<nodes><node id=\"a\"><attvalues><attvalue for=\"9\" value=\"1\"/></attvalues></node></nodes>"),
@@ -114,6 +114,34 @@ fn what_is_no_gexf_is_refused() {
 }
 
 /// The words of lines, sorted: properties of a file that is written may have another order.
+/// NetworkX writes a property `type` of edges as this attribute, whatever it says.
+#[test]
+fn a_type_of_an_edge_that_is_no_direction_is_a_property() {
+    let edges = ["friend", "directed", "undirected"]
+        .map(|word| format!("<edge source=\"a\" target=\"b\" type=\"{word}\"/>"))
+        .concat();
+    let graph = gexf(&format!(
+        "<graph defaultedgetype=\"undirected\"><nodes><node id=\"a\"/><node id=\"b\"/></nodes><edges>{edges}</edges></graph>"
+    ))
+    .unwrap();
+    let ty = &graph.graph().edges[0];
+    assert_eq!((ty.properties.len(), ty.properties[0].name.as_str()), (1, "type"));
+    assert_eq!(ty.direction, Direction::PerRow);
+    let lines = shown(&graph);
+    assert_eq!(lines.iter().filter(|line| line.contains("friend")).count(), 1, "{lines:#?}");
+    let back = again(&Gexf, Gexf::form(), &graph);
+    assert_eq!(shown(&back), lines);
+}
+
+#[test]
+fn characters_that_xml_lacks_are_named_with_their_place() {
+    let text = "{\"nodes\": [{\"id\": \"a\"}, {\"id\": \"b\", \"name\": \"x\\u0001\"}], \"edges\": []}";
+    let error = written(Gexf::form(), &crate::json(text).unwrap()).unwrap_err();
+    assert!(error.message().contains("U+0001"), "{error:?}");
+    assert_eq!((error.place().row, error.place().field.as_deref()), (Some(1), Some("nodes.name")), "{error:?}");
+    assert!(error.hints().any(|hint| hint.starts_with("--to")), "{error:?}");
+}
+
 fn sorted(graph: &RecordGraph) -> Vec<Vec<String>> {
     let words = |line: &String| {
         let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();

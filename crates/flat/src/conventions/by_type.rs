@@ -3,7 +3,7 @@
 
 use isomorph_error::{Error, Result};
 
-use super::pairs::{INIT, NO_ENDS, are_weak, named_ends, normal};
+use super::pairs::{INIT, NO_ENDS, are_weak, directions, named_ends, normal};
 use super::{Guess, TableFile};
 use crate::sql::{Hints, Properties, TableOptions};
 
@@ -75,8 +75,8 @@ pub(super) fn guess(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
             return Err(twice(other.file, edges.file));
         }
         let Edges { file, relation, columns: [from, to], tables, why } = edges;
-        let directed = file.find("directed").map(str::to_owned);
-        let own = guess.table(file, TableOptions::default(), Hints { directed, ..Hints::default() });
+        let hints = Hints { directed: directions(file), ..Hints::default() };
+        let own = guess.table(file, TableOptions::default(), hints);
         let [Some(source), Some(target)] = tables.map(|at| aliases.get(at).cloned()) else { continue };
         guess.edge(own, [(from, &source), (to, &target)], relation, Properties::All);
         guess.tell(file, format!("edges {relation} from {from} in {source} to {to} in {target}, {why}"));

@@ -264,6 +264,11 @@ pub(super) fn broken(files: &[TableFile], broken: &[BrokenFile]) -> Option<usize
     broken.iter().position(|file| is_called(&file.stem, NODES) || is_called(&file.stem, EDGES))
 }
 
+/// The columns that may say whether an edge has a direction; their cells decide.
+pub(super) fn directions(file: &TableFile) -> Vec<String> {
+    ["directed", "type"].into_iter().filter_map(|name| file.find(name)).map(str::to_owned).collect()
+}
+
 /// Two tables that are called nodes and edges.
 pub(super) fn plain(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
     let nodes: Vec<&TableFile> = files.iter().filter(|file| has_role(file, NODES)).collect();
@@ -327,8 +332,7 @@ pub(super) fn plain(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
         (None, true) => "the first column: to be checked",
     };
     guess.tell(node, format!("nodes: key {key}, {why}"));
-    let directed = ["directed", "type"].into_iter().filter_map(|name| edge.find(name)).map(str::to_owned);
-    let directed: Vec<String> = directed.collect();
+    let directed = directions(edge);
     let direction = if directed.is_empty() { ", all with a direction" } else { "" };
     let own = guess.table(edge, header, Hints { directed, ..Hints::default() });
     guess.edge(own, [(source, &table), (target, &table)], EDGE, Properties::All);

@@ -27,7 +27,7 @@ fn groups_are_those_of_a_join() {
         "select p.gender, count(*), min(e.since), max(e.since) from person p join knows e on e._target = p.id group by p.gender",
         "select p.gender, count(e.since), count(distinct e.since), avg(extract(year from e.since)) from knows e, person p where p.id = e._source group by p.gender",
         "select p.gender, count(*) filter (where e.since > date '2024-06-01') from knows e join person p on e._source = p.id group by p.gender",
-        "select p.gender, count(*) from knows e join person p on e._source = p.id where e.since > date '2024-06-01' group by p.gender",
+        "select p.gender, count(*) from knows e join person p on e._source = p.id where e.since > timestamp '2024-06-01' group by p.gender",
         "select p.gender, count(distinct e.since) from knows e join person p on e._source = p.id group by p.gender having count(*) > 3",
         "select p.gender, sum(e.weight) from likes e join person p on e._source = p.id group by p.gender",
     ] {

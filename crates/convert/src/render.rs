@@ -368,7 +368,7 @@ impl<'a> PropertyTexts<'a> {
     }
 }
 
-/// Rows of a record batch as JSON objects: a member for each column, also where it is null. Values have the form of [`crate::dump`]; columns whose field says
+/// Rows of a record batch as JSON objects: a member for each column and each field of a struct, also where it is null. Values have the form of [`crate::dump`]; columns whose field says
 /// that they hold JSON (`isomorph.kind`) are JSON.
 pub struct RecordTexts<'a> {
     columns: Vec<(&'a str, Cells<'a>)>,
@@ -394,8 +394,7 @@ impl<'a> RecordTexts<'a> {
             let name = schema.fields().get(at).map_or("", |field| field.name().as_str());
             let kind = schema.fields().get(at).and_then(|field| field.metadata().get(isomorph_dataset::KIND));
             let json = kind.filter(|kind| matches!(kind.as_str(), "json" | "bag")).and(column.as_string_opt::<i32>());
-            let property = Property::new(name, column.data_type().clone());
-            let cells = match (json, JsonCells::new(&property, column.as_ref())) {
+            let cells = match (json, JsonCells::with_nulls(column.as_ref())) {
                 (Some(json), _) => Cells::Json(json),
                 (None, Ok(cells)) => Cells::Own(cells),
                 (None, Err(error)) => {

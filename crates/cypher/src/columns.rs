@@ -7,6 +7,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, IntervalMonthDayNanoArray, RecordBatch,
     RecordBatchOptions, StringArray, Time64NanosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray,
 };
+use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 use isomorph::storage::Budget;
@@ -187,12 +188,18 @@ fn interval(duration: &Duration) -> Result<IntervalMonthDayNano> {
 #[derive(Debug, Clone)]
 pub struct Columns {
     shapes: Vec<(Shape, TimeUnit)>,
+    /// Whether a column has the type of a table, to which its values are cast.
+    stored: Vec<bool>,
     schema: SchemaRef,
 }
 
 impl Columns {
-    pub(crate) fn new(names: &[String], shapes: Vec<(Shape, TimeUnit)>) -> Self {
-        let field = |(name, (shape, unit)): (&String, &(Shape, TimeUnit))| {
+    /// Columns of these shapes; those that are properties of one type have that type.
+    pub(crate) fn new(names: &[String], shapes: Vec<(Shape, TimeUnit)>, stored: Vec<Option<DataType>>) -> Self {
+        let field = |((name, (shape, unit)), stored): ((&String, &(Shape, TimeUnit)), &Option<DataType>)| {
+            if let Some(stored) = stored {
+                return Field::new(name, stored.clone(), true);
+            }
             let data_type = match shape {
                 Shape::Bool => DataType::Boolean,
                 Shape::Int => DataType::Int64,
@@ -206,8 +213,9 @@ impl Columns {
             };
             Field::new(name, data_type, true)
         };
-        let fields: Vec<Field> = names.iter().zip(&shapes).map(field).collect();
-        Columns { schema: Arc::new(Schema::new(fields)), shapes }
+        let fields: Vec<Field> = names.iter().zip(&shapes).zip(&stored).map(field).collect();
+        let stored = stored.iter().map(Option::is_some).collect();
+        Columns { schema: Arc::new(Schema::new(fields)), shapes, stored }
     }
 
     /// Names and types.
@@ -239,12 +247,25 @@ impl Columns {
                     return Err(Error::unsupported(error).hint("toString(…), toFloat(…)    a value of one type"));
                 }
             }
-            columns.push(column(&values, *shape, *unit, graph)?);
+            let found = column(&values, *shape, *unit, graph)?;
+            columns.push(match self.stored.get(at) {
+                Some(true) => as_stored(&found, field)?,
+                _ => found,
+            });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
             .map_err(|error| Error::new(Kind::Malformed, error.to_string()))
     }
+}
+
+/// Values that were read from columns of a type, as that type.
+fn as_stored(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, field.data_type(), &options).map_err(|error| {
+        let text = format!("column {} of type {} has a value that it cannot hold", field.name(), field.data_type());
+        Error::unsupported(text).caused_by(error)
+    })
 }
 
 fn texts(values: &[&Value], text: impl Fn(&Value) -> Result<String>) -> Result<ArrayRef> {

@@ -42,7 +42,7 @@ impl Query {
     ///
     /// What is not known before the rows, like a value of JSON, is text: [`Columns::batch`].
     pub fn column_types(&self, graph: &TableGraph<'_>, parameters: &BTreeMap<String, Value>) -> Columns {
-        let mut shapes = Vec::new();
+        let (mut shapes, mut stored) = (Vec::new(), Vec::new());
         if let [Branch { clauses, outputs }] = self.plan.branches.as_slice()
             && let [Clause::Match { pattern, .. }, Clause::Project(projection)] = clauses.as_slice()
         {
@@ -51,10 +51,12 @@ impl Query {
             for slot in outputs {
                 let expr = projection.keys.iter().find(|(own, _)| own == slot).map(|(_, expr)| expr);
                 shapes.push(expr.map_or(ANY, |expr| types.of(expr)).shape());
+                stored.push(expr.and_then(|expr| types.stored(expr)));
             }
         }
         shapes.resize(self.columns().len(), ANY.shape());
-        Columns::new(self.columns(), shapes)
+        stored.resize(self.columns().len(), None);
+        Columns::new(self.columns(), shapes, stored)
     }
 }
 
@@ -241,6 +243,24 @@ impl<'t> Types<'t> {
         ANY
     }
 
+    /// The type of the tables for a property that is nothing but one, and has one type in all of them. Numbers and times are read as wider ones.
+    fn stored(&self, expr: &Expr) -> Option<DataType> {
+        let Expr::Property(base, name) = expr else { return None };
+        let Expr::Slot(slot) = &**base else { return None };
+        let (mut found, mut is_one) = (None, true);
+        self.properties(&self.slot(*slot), name, &mut |own| match (&found, own) {
+            (None, Some(own)) => found = Some(own.clone()),
+            (Some(found), Some(own)) if found == own => {}
+            _ => is_one = false,
+        });
+        let is_cast = |own: &DataType| {
+            own.is_integer()
+                || own.is_floating()
+                || matches!(own, DataType::Time32(_) | DataType::Time64(_) | DataType::Timestamp(..))
+        };
+        found.filter(|own| is_one && is_cast(own))
+    }
+
     /// A property: a component of a time, a field of a map, or of the types that the tables have which a node or relationship may be of.
     fn property(&self, base: &Typed, name: &str) -> Typed {
         let mut found = NULL;
@@ -254,6 +274,14 @@ impl<'t> Types<'t> {
                 return Typed::Plain(if is_text_component(name) { Shape::Text } else { Shape::Int }, UNIT);
             }
             Typed::Plain(..) | Typed::List(_) => return ANY,
+            Typed::Node(_) | Typed::Relationship(_) => self.properties(base, name, &mut add),
+        }
+        found
+    }
+
+    /// Passes the types that a property of a node or relationship has in the tables which it may be of; `None` where a type is not known.
+    fn properties(&self, base: &Typed, name: &str, add: &mut dyn FnMut(Option<&DataType>)) {
+        match base {
             Typed::Node(slot) => {
                 let conditions = self.patterns.iter().flat_map(|pattern| &pattern.conditions);
                 let labels = conditions.filter_map(|condition| match &*condition.expr {
@@ -262,15 +290,15 @@ impl<'t> Types<'t> {
                     }
                     _ => None,
                 });
-                self.graph.property_types(None, &labels.collect::<Vec<_>>(), name, &mut add);
+                self.graph.property_types(None, &labels.collect::<Vec<_>>(), name, add);
             }
             Typed::Relationship(slot) => {
                 let mut all = self.patterns.iter().flat_map(|pattern| &pattern.relationships);
                 let types = all.find(|one| Some(one.slot) == *slot).map_or(&[][..], |one| one.types.as_slice());
-                self.graph.property_types(Some(types), &[], name, &mut add);
+                self.graph.property_types(Some(types), &[], name, add);
             }
+            Typed::Plain(..) | Typed::List(_) | Typed::Map(_) => {}
         }
-        found
     }
 }
 

@@ -98,7 +98,12 @@ fn too_large(text: &str) -> Error {
 }
 
 /// Questions that the engine does not answer, and what to write instead.
-const INSTEAD: [(&str, &str, &str); 3] = [
+const INSTEAD: [(&str, &str, &str); 4] = [
+    (
+        "Physical plan does not support logical expression OuterReferenceColumn",
+        "a subquery that depends on the outer row is not supported here: one with limit, or of a list",
+        "number the rows: from (select *, row_number() over (partition by a order by b) as n from t) where n <= 2",
+    ),
     (
         "Physical plan does not support logical expression ScalarSubquery",
         "a subquery whose condition on the outer row is another than = is not supported here",
@@ -130,8 +135,38 @@ fn instead(text: &str) -> Option<Error> {
             _ => error,
         });
     }
+    if let Some(error) = of_join(text).or_else(|| of_signature(text)) {
+        return Some(error);
+    }
     let (_, what, hint) = INSTEAD.iter().find(|(own, ..)| text.contains(own))?;
     Some(Error::unsupported(*what).hint(*hint))
+}
+
+/// A join that the engine has no operator for, of which it prints the syntax tree.
+fn of_join(text: &str) -> Option<Error> {
+    let (_, tree) = text.split_once("Unsupported JOIN operator ")?;
+    let name: String = tree.chars().take_while(|one| one.is_ascii_alphanumeric()).collect();
+    let error = Error::unsupported(format!("a join is not supported: {}", name.to_lowercase()));
+    Some(match name.as_str() {
+        "Semi" | "Anti" => {
+            let name = name.to_lowercase();
+            error.hint(format!("left {name} join, or right {name} join"))
+        }
+        _ => error,
+    })
+}
+
+/// A function that has no form for the types of its arguments. The engine lists all forms that it has.
+fn of_signature(text: &str) -> Option<Error> {
+    let (_, rest) = text.split_once("Function '")?;
+    let (name, rest) = rest.split_once('\'')?;
+    if ![" failed to match any signature", " requires "].iter().any(|front| rest.starts_with(front)) {
+        return None;
+    }
+    let (_, found) = rest.split_once("(DataType: ")?;
+    let (found, _) = found.split_once(").")?;
+    let error = Error::usage(format!("{name} is not defined for a value of type {found}"));
+    Some(error.hint("cast(x as double)    a value of another type"))
 }
 
 fn failed(text: &str) -> Error {

@@ -1,4 +1,6 @@
-//! Decimals beside floats: they are compared and united as floats, as SQL has it. The engine makes the float a decimal of 15 digits after the point,
+//! Operands of several types that are compared or united. For times and texts see `times`.
+//!
+//! Decimals beside floats are compared and united as floats, as SQL has it. The engine makes the float a decimal of 15 digits after the point,
 //! which loses small values and fails on large ones and NaN.
 
 use std::sync::Arc;
@@ -13,10 +15,10 @@ use datafusion::logical_expr::{
 };
 
 use crate::kept_names::map_named;
-use crate::temporal_texts::of_texts;
+use crate::times::{in_one_unit, of_texts};
 
 /// Functions whose arguments become one type.
-const UNITING: [&str; 6] = ["coalesce", "greatest", "least", "nullif", "nvl", "make_array"];
+pub(crate) const UNITING: [&str; 6] = ["coalesce", "greatest", "least", "nullif", "nvl", "make_array"];
 
 /// The plan, in which decimals beside floats are cast to floats. Its numerals are decided.
 ///
@@ -71,7 +73,21 @@ fn floats<'e>(operands: impl IntoIterator<Item = &'e mut Expr>, schema: &DFSchem
     true
 }
 
-fn is_comparison(op: Operator) -> bool {
+/// The operands as values of one type, where the engine would find another one or none.
+fn alike<'e>(operands: impl IntoIterator<Item = &'e mut Expr>, schema: &DFSchema) -> bool {
+    let mut operands: Vec<&mut Expr> = operands.into_iter().collect();
+    let has_floats = floats(operands.iter_mut().map(|one| &mut **one), schema);
+    in_one_unit(&mut operands, schema) || has_floats
+}
+
+/// The same for a function that returns one of them.
+fn united<'e>(operands: impl IntoIterator<Item = &'e mut Expr>, schema: &DFSchema) -> bool {
+    let mut operands: Vec<&mut Expr> = operands.into_iter().collect();
+    let has_texts = of_texts(&mut operands, schema);
+    alike(operands, schema) || has_texts
+}
+
+pub(crate) fn is_comparison(op: Operator) -> bool {
     use Operator as O;
     matches!(op, O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::IsDistinctFrom | O::IsNotDistinctFrom)
 }
@@ -79,10 +95,10 @@ fn is_comparison(op: Operator) -> bool {
 fn one(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let is_changed = match &mut expression {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => {
-            floats([&mut **left, &mut **right], schema)
+            alike([&mut **left, &mut **right], schema)
         }
-        Expr::Between(Between { expr, low, high, .. }) => floats([&mut **expr, &mut **low, &mut **high], schema),
-        Expr::InList(InList { expr, list, .. }) => floats(std::iter::once(&mut **expr).chain(list), schema),
+        Expr::Between(Between { expr, low, high, .. }) => alike([&mut **expr, &mut **low, &mut **high], schema),
+        Expr::InList(InList { expr, list, .. }) => alike(std::iter::once(&mut **expr).chain(list), schema),
         Expr::Case(Case { expr, when_then_expr, else_expr }) => {
             let of = expr.as_deref_mut();
             let is_simple = of.is_some();
@@ -92,15 +108,12 @@ fn one(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
                 whens.push(&mut **when);
                 thens.push(&mut **then);
             }
-            let by_key = is_simple && floats(of.into_iter().chain(whens), schema);
-            floats(thens.into_iter().chain(else_expr.as_deref_mut()), schema) || by_key
+            let by_key = is_simple && alike(of.into_iter().chain(whens), schema);
+            alike(thens.into_iter().chain(else_expr.as_deref_mut()), schema) || by_key
         }
-        Expr::ScalarFunction(ScalarFunction { func, args }) if UNITING.contains(&func.name()) => {
-            let has_texts = of_texts(args, schema);
-            floats(args, schema) || has_texts
-        }
+        Expr::ScalarFunction(ScalarFunction { func, args }) if UNITING.contains(&func.name()) => united(args, schema),
         Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "nvl2" => {
-            floats(args.iter_mut().skip(1), schema)
+            united(args.iter_mut().skip(1), schema)
         }
         Expr::InSubquery(InSubquery { expr, subquery, .. }) => of_subquery(expr, subquery, schema)?,
         Expr::SetComparison(SetComparison { expr, subquery, .. }) => of_subquery(expr, subquery, schema)?,

@@ -9,6 +9,7 @@ use datafusion::logical_expr::LogicalPlan;
 use isomorph::{Error, Result, did_you_mean};
 
 use crate::errors::of_engine;
+use crate::instants::instant;
 use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
 
@@ -78,10 +79,16 @@ impl Parameters {
 fn value(name: &str, text: &str, data_type: Option<&DataType>) -> Result<ScalarValue> {
     match data_type {
         Some(DataType::Null) | None => Ok(guess(text)),
-        Some(data_type) => ScalarValue::try_from_string(text.to_owned(), &able(data_type, text)).map_err(|_| {
-            let ty = isomorph::model::type_name::type_name(data_type);
-            Error::usage(format!("parameter {name} is {text:?}, but is compared with a value of type {ty}"))
-        }),
+        Some(data_type) => {
+            let value = match able(data_type, text) {
+                DataType::Timestamp(unit, Some(zone)) => instant(text, unit, &zone),
+                able => ScalarValue::try_from_string(text.to_owned(), &able),
+            };
+            value.map_err(|_| {
+                let ty = isomorph::model::type_name::type_name(data_type);
+                Error::usage(format!("parameter {name} is {text:?}, but is compared with a value of type {ty}"))
+            })
+        }
     }
 }
 

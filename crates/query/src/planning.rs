@@ -33,6 +33,7 @@ use crate::errors::{is_of_equal_names, of_engine, of_plan};
 use crate::exact::Exact;
 use crate::functions;
 use crate::graph_table;
+use crate::instants::Times;
 use crate::joined::Searches;
 use crate::labels::Labels;
 use crate::merged::merge;
@@ -44,6 +45,7 @@ use crate::parts::Divided;
 use crate::prepared::prepared;
 use crate::resolve::resolve;
 use crate::row_values::compare_values;
+use crate::similar;
 use crate::spelling::respell;
 use crate::statement::{parse, sql_of};
 use crate::subqueries;
@@ -105,6 +107,7 @@ impl Planning {
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
         let labels = if is_plain { Labels::of(sql) } else { Labels::default() };
         respell(sql)?;
+        similar::respell(sql)?;
         subqueries::rewrite(sql)?;
         compare_values(sql)?;
         let places = resolve(sql, catalog)?;
@@ -175,6 +178,8 @@ impl Planning {
         // Names have the spelling of what they match.
         options.sql_parser.enable_ident_normalization = false;
         options.sql_parser.map_string_types_to_utf8view = false;
+        // Now is an instant.
+        options.execution.time_zone = Some("+00:00".to_owned());
         // Numerals keep their digits until it is known what they stand beside.
         options.sql_parser.parse_float_as_decimal = true;
         if let Some(partitions) = self.elsewhere {
@@ -207,6 +212,7 @@ impl Planning {
         state.add_analyzer_rule(Arc::new(Exact));
         aggregates::register(&mut state).map_err(of_engine)?;
         bounded::register(&mut state, limit).map_err(of_engine)?;
+        state.register_expr_planner(Arc::new(Times)).map_err(of_engine)?;
         state.register_udf(functions::always()).map_err(of_engine)?;
         // The time that the question calls now.
         state.mark_start_execution();

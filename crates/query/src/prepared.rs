@@ -12,6 +12,8 @@
 //! | `(a, b) in (select x, y …)`, where the subquery depends on the outer row | loses what the inner table is called | see `correlated` |
 //! | `x in (…)` with columns or null | mixes up two lists about one value | see `lists` |
 //! | windows in the order of intervals | refuses them | the order of their lengths |
+//! | windows in the order of times of day, durations, bytes or structs, without distances in their frames | refuses them | frames of peers, which are the same |
+//! | instants beside values without a zone, times of day beside texts | the zone of the column; digits that are cut | UTC; all digits: see `instants` |
 //! | a date and an interval with hours, minutes or seconds, or one that is calculated | a date, without the part of the day | a time |
 
 use std::sync::Arc;
@@ -26,12 +28,13 @@ use datafusion::logical_expr::expr::{Between, Cast, InList, ScalarFunction, SetC
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, ExprFunctionExt, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
-    Operator, Subquery, SubqueryAlias, Values, WindowFrameBound,
+    Operator, Subquery, SubqueryAlias, Values, WindowFrameBound, WindowFrameUnits,
 };
 
 use crate::correlated::{check_levels, compared_rows};
 use crate::doubles::nearest;
 use crate::functions::{begin, length};
+use crate::instants::instants;
 use crate::intervals::has_several_fields;
 use crate::kept_names::map_named;
 use crate::lists::lists;
@@ -56,6 +59,7 @@ pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
         let plan = compared(plan, &names)?;
         let plan = counted(plan)?;
         let plan = numerals(plan)?;
+        let plan = instants(plan)?;
         let plan = mixed(plan)?;
         let plan = lists(plan)?;
         plan.recompute_schema().map(Transformed::yes)
@@ -196,7 +200,8 @@ fn truncated(expression: Expr, schema: &DFSchema) -> Expr {
     }
 }
 
-/// A window in the order of intervals, in the order of their lengths: the engine has no frames of intervals.
+/// A window in the order of intervals, in the order of their lengths: the engine has no frames of intervals. Nor of values that have no distances: without a distance
+/// in the frame, peers are what the frame counts.
 fn measured(expression: Expr, schema: &DFSchema) -> Expr {
     let Expr::WindowFunction(mut window) = expression else { return expression };
     let is_plain = |bound: &WindowFrameBound| match bound {
@@ -210,8 +215,30 @@ fn measured(expression: Expr, schema: &DFSchema) -> Expr {
                 sort.expr = length(std::mem::take(&mut sort.expr));
             }
         }
+        let first = window.params.order_by.first().and_then(|sort| sort.expr.get_type(schema).ok());
+        let frame = &mut window.params.window_frame;
+        if frame.units == WindowFrameUnits::Range && first.is_some_and(|own| !has_distances(&own)) {
+            frame.units = WindowFrameUnits::Groups;
+        }
     }
     Expr::WindowFunction(window)
+}
+
+/// Whether the engine has frames of such values.
+fn has_distances(own: &DataType) -> bool {
+    use DataType as T;
+    !matches!(
+        own,
+        T::Time32(_)
+            | T::Time64(_)
+            | T::Duration(_)
+            | T::Binary
+            | T::LargeBinary
+            | T::BinaryView
+            | T::FixedSizeBinary(_)
+            | T::Struct(_)
+            | T::Map(..)
+    )
 }
 
 /// A date to which an interval is added, or from which one is subtracted, as a time; not if the interval is known to have whole days.

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     ExcludeSelectItem, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Select, SelectItem,
     SelectItemQualifiedWildcardKind, Statement, TableFactor, VisitMut, VisitorMut, WildcardAdditionalOptions,
+    visit_expressions,
 };
 use isomorph::error::Place;
 use isomorph::{Error, Result};
@@ -63,6 +64,15 @@ fn distinct(names: &dyn Fn() -> Vec<String>) -> Vec<(String, String)> {
     all.sort();
     all.dedup();
     all.into_iter().map(|name| (name.clone(), name)).collect()
+}
+
+/// Whether an expression names columns.
+fn names_columns(expression: &Expr) -> bool {
+    let found = visit_expressions(expression, |part| match part {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    found.is_break()
 }
 
 impl Resolver<'_> {
@@ -150,6 +160,13 @@ impl Resolver<'_> {
         }
     }
 
+    /// Schema and table of what is called so without an alias, unless an alias is called so too.
+    fn full(&self, qualifier: &Ident) -> Option<&[String; 2]> {
+        let mut own = self.vocabulary.relations.iter().filter(|relation| relation.qualifier == qualifier.value);
+        let path = own.next()?.path.as_ref()?;
+        own.all(|other| other.path.as_ref() == Some(path)).then_some(path)
+    }
+
     fn options(&self, options: &mut WildcardAdditionalOptions) -> Result<()> {
         match &mut options.opt_exclude {
             Some(ExcludeSelectItem::Single(name)) => self.single(name)?,
@@ -208,6 +225,13 @@ impl Resolver<'_> {
                         }
                     }
                     self.path(&mut parts, true)?;
+                    if let [ident] = parts.as_slice()
+                        && let Some([schema, table]) = self.full(ident)
+                    {
+                        // The planner knows a table without an alias by its full name only.
+                        let quoted = |value: &String| Ident::with_quote('"', value.clone());
+                        *name = ObjectName::from(vec![quoted(schema), quoted(table)]);
+                    }
                     self.options(options)?;
                 }
                 SelectItem::Wildcard(options) => self.options(options)?,
@@ -228,6 +252,11 @@ impl VisitorMut for Resolver<'_> {
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
         flow(match factor {
             TableFactor::Table { name, args: None, .. } => self.table(name),
+            TableFactor::UNNEST { array_exprs, .. } if array_exprs.iter().any(names_columns) => {
+                Err(Error::unsupported("unnest of a column is not supported in FROM")
+                    .at(Place::file("the question"))
+                    .hint("select id, unnest(c) as u from t    a row for each item"))
+            }
             TableFactor::NestedJoin { table_with_joins, .. } => {
                 table_with_joins.joins.iter_mut().try_for_each(|join| self.join(join))
             }

@@ -3,6 +3,7 @@
 //! | question | the engine | here |
 //! |---|---|---|
 //! | `x = any (select …)`, `x <> all (select …)` in a condition | compares all rows with each other | `x in (select …)`, `x not in (select …)` |
+//! | `x in (select …)` among what is selected | refuses it | as a row of one value |
 //! | `(a, b) in (select x, y …)` | refuses several columns | `exists (select 1 from (select x, y …) where a = x and b = y)`, see also `correlated` |
 //!
 //! A row with a null may be neither in a subquery nor not in it. A condition takes that for false, so below an even number of `not` it is
@@ -64,10 +65,44 @@ impl VisitorMut for Rewriter {
 fn of_body(body: &mut SetExpr, copies: &mut usize) -> Result<()> {
     match body {
         SetExpr::Select(select) => {
+            for item in &mut select.projection {
+                let _ = item.visit(&mut Selected { depth: 0 });
+            }
             select.selection.iter_mut().chain(&mut select.having).try_for_each(|one| of_condition(one, false, copies))
         }
         SetExpr::SetOperation { left, right, .. } => of_body(left, copies).and_then(|()| of_body(right, copies)),
         _ => Ok(()),
+    }
+}
+
+/// Makes `x in (select …)` among what is selected one of a row of one value, as the engine answers it in conditions only.
+struct Selected {
+    /// How many queries inside of what is selected it is in.
+    depth: usize,
+}
+
+impl VisitorMut for Selected {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        if let Expr::InSubquery { expr, .. } = expression
+            && self.depth == 0
+            && !matches!(**expr, Expr::Tuple(_))
+        {
+            let value = std::mem::replace(&mut **expr, truth(None));
+            **expr = Expr::Tuple(vec![value]);
+        }
+        ControlFlow::Continue(())
     }
 }
 

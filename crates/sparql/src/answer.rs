@@ -1,11 +1,14 @@
 //! Answers, and how they are written.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::time::Duration;
 
 use isomorph::error::Result;
 use isomorph::model::faces::{Object, Quad};
 use isomorph::model::ntriples;
+use isomorph::storage::{Budget, Reservation};
 use oxrdf::{BaseDirection, GraphName, Literal, NamedOrBlankNode, Term, Triple, Variable};
 use sparesults::{QueryResultsFormat, QueryResultsSerializer};
 use spareval::{QueryResults, QuerySolution, QuerySolutionIter, QueryTripleIter};
@@ -28,19 +31,46 @@ pub struct Solutions<'a> {
     timeout: Option<Duration>,
 }
 
-/// The triples of a graph, as they are found.
+/// The triples of a graph, each once, as they are found.
 pub struct Triples<'a> {
     inner: QueryTripleIter<'a>,
     timeout: Option<Duration>,
+    seen: Seen,
+}
+
+/// The triples that were passed on, by a number that is drawn from each: the library forgets those with blank nodes, and those before the last million.
+struct Seen {
+    numbers: HashSet<u128>,
+    keys: [RandomState; 2],
+    held: Reservation,
+}
+
+/// Bytes that a number takes in a set that may have just doubled.
+const BYTES_OF_SEEN: u64 = 40;
+
+impl Seen {
+    fn new(budget: &Budget) -> Result<Self> {
+        Ok(Seen { numbers: HashSet::new(), keys: [RandomState::new(), RandomState::new()], held: budget.reserve(0)? })
+    }
+
+    /// Whether a triple is new.
+    fn insert(&mut self, triple: &Triple) -> Result<bool> {
+        let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(triple)));
+        let is_new = self.numbers.insert((high << 64) | low);
+        if is_new {
+            self.held.grow(BYTES_OF_SEEN).map_err(|error| error.hint("--memory"))?;
+        }
+        Ok(is_new)
+    }
 }
 
 impl<'a> Answer<'a> {
-    pub(crate) fn new(results: QueryResults<'a>, timeout: Option<Duration>) -> Self {
-        match results {
+    pub(crate) fn new(results: QueryResults<'a>, timeout: Option<Duration>, budget: &Budget) -> Result<Self> {
+        Ok(match results {
             QueryResults::Solutions(inner) => Answer::Solutions(Solutions { inner, timeout }),
             QueryResults::Boolean(answer) => Answer::Boolean(answer),
-            QueryResults::Graph(inner) => Answer::Graph(Triples { inner, timeout }),
-        }
+            QueryResults::Graph(inner) => Answer::Graph(Triples { inner, timeout, seen: Seen::new(budget)? }),
+        })
     }
 }
 
@@ -63,7 +93,17 @@ impl Iterator for Triples<'_> {
     type Item = Result<Triple>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.inner.next().map(|triple| triple.map_err(|error| failure(error, self.timeout)))
+        loop {
+            let triple = match self.inner.next()? {
+                Ok(triple) => triple,
+                Err(error) => return Some(Err(failure(error, self.timeout))),
+            };
+            match self.seen.insert(&triple) {
+                Ok(true) => return Some(Ok(triple)),
+                Ok(false) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
     }
 }
 

@@ -110,7 +110,7 @@ impl Question {
         sums::replace(pattern_of_mut(&mut query));
         operators::replace(pattern_of_mut(&mut query));
         let results = evaluator.prepare(&query).execute(Face(graph)).map_err(|error| failure(error, timeout))?;
-        take(Answer::new(results, timeout))
+        take(Answer::new(results, timeout, graph.budget())?)
     }
 }
 

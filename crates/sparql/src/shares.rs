@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use isomorph::error::{Error, Result};
+use isomorph::storage::Budget;
 use oxrdf::{BaseDirection, BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple, Variable};
 use spareval::{QueryEvaluationError, QueryResults, QuerySolutionIter, QueryTripleIter};
 use spargebra::Query;
@@ -65,7 +66,12 @@ impl Question {
     ///
     /// # Errors
     /// Those of the messages and of `take`; [`isomorph::Kind::Malformed`] for messages that no answer has.
-    pub fn received<T>(&self, mut messages: Messages<'_>, take: impl FnOnce(Answer<'_>) -> Result<T>) -> Result<T> {
+    pub fn received<T>(
+        &self,
+        mut messages: Messages<'_>,
+        budget: &Budget,
+        take: impl FnOnce(Answer<'_>) -> Result<T>,
+    ) -> Result<T> {
         let failed = |error| QueryEvaluationError::Dataset(Box::new(error));
         let results = match &self.query {
             Query::Ask { .. } => match messages.next().transpose()?.as_deref() {
@@ -94,7 +100,7 @@ impl Question {
                 QueryResults::Graph(QueryTripleIter::new(messages.map(move |message| triple(message).map_err(failed))))
             }
         };
-        take(Answer::new(results, None))
+        take(Answer::new(results, None, budget)?)
     }
 }
 

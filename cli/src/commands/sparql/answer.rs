@@ -102,7 +102,7 @@ pub fn answer(args: &SparqlArgs, formats: &Registry, console: &Console, session:
             let asked = SparqlQuestion::new(&text, &options, args.timeout);
             let messages = cluster.sparql(asked, Place::of_graph(&graph)?, interrupt.within(args.timeout))?;
             let write = |answer: sparql::Answer<'_>| printing.write(answer, output.as_ref(), &interrupt, &mut screen);
-            let answer = question.received(Box::new(messages), write)?;
+            let answer = question.received(Box::new(messages), &resources.budget, write)?;
             return published(answer, output, &screen, &aside);
         }
     }

@@ -32,6 +32,13 @@ pub(crate) struct JsonCells<'a> {
     push: Push<'a>,
 }
 
+/// How fields of objects that are null are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    Omitted,
+    Null,
+}
+
 impl<'a> JsonCells<'a> {
     /// Prepares the cells of `column`, which have the type of `property`.
     ///
@@ -40,9 +47,17 @@ impl<'a> JsonCells<'a> {
     pub fn new(property: &Property, column: &'a dyn Array) -> Result<Self> {
         let push = match property.kind {
             ValueKind::Json | ValueKind::Bag => raw(column)?,
-            _ => plain(column)?,
+            _ => plain(column, Absent::Omitted)?,
         };
         Ok(JsonCells { array: column, push })
+    }
+
+    /// Cells of plain values whose objects have all fields of their type: those that are null are written.
+    ///
+    /// # Errors
+    /// If the type has no JSON form.
+    pub fn with_nulls(column: &'a dyn Array) -> Result<Self> {
+        Ok(JsonCells { array: column, push: plain(column, Absent::Null)? })
     }
 
     /// Appends a cell as JSON. Returns false and appends nothing if it is null.
@@ -98,7 +113,7 @@ pub(crate) fn push_float(value: f64, out: &mut String) {
     }
 }
 
-fn plain(column: &dyn Array) -> Result<Push<'_>> {
+fn plain(column: &dyn Array, absent: Absent) -> Result<Push<'_>> {
     use DataType as T;
     use TimeUnit as U;
     Ok(match column.data_type() {
@@ -157,13 +172,13 @@ fn plain(column: &dyn Array) -> Result<Push<'_>> {
         T::Timestamp(U::Nanosecond, _) => {
             instants::<TimestampNanosecondType>(column, temporal::timestamp_ns_to_datetime)
         }
-        T::List(_) => lists(column.as_list::<i32>())?,
-        T::LargeList(_) => lists(column.as_list::<i64>())?,
+        T::List(_) => lists(column.as_list::<i32>(), absent)?,
+        T::LargeList(_) => lists(column.as_list::<i64>(), absent)?,
         T::FixedSizeList(_, size) => {
             let size = usize::try_from(*size).unwrap_or_default();
-            items(column.as_fixed_size_list().values().as_ref(), move |row| row * size..row * size + size)?
+            items(column.as_fixed_size_list().values().as_ref(), absent, move |row| row * size..row * size + size)?
         }
-        T::Struct(_) => fields(column.as_struct())?,
+        T::Struct(_) => fields(column.as_struct(), absent)?,
         other => return Err(unsupported(other)),
     })
 }
@@ -219,13 +234,17 @@ fn instants<T: ArrowTimestampType>(column: &dyn Array, time: fn(i64) -> Option<N
     each::<T>(column, move |value, out| spelled(time(value).map(|time| time.format(format)), value, out))
 }
 
-fn lists<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> Result<Push<'_>> {
-    items(lists.values().as_ref(), move |row| items_of(lists, row))
+fn lists<O: OffsetSizeTrait>(lists: &GenericListArray<O>, absent: Absent) -> Result<Push<'_>> {
+    items(lists.values().as_ref(), absent, move |row| items_of(lists, row))
 }
 
 /// An array of the items in the range of each row.
-fn items<'a>(values: &'a dyn Array, range: impl Fn(usize) -> std::ops::Range<usize> + 'a) -> Result<Push<'a>> {
-    let push = plain(values)?;
+fn items<'a>(
+    values: &'a dyn Array,
+    absent: Absent,
+    range: impl Fn(usize) -> std::ops::Range<usize> + 'a,
+) -> Result<Push<'a>> {
+    let push = plain(values, absent)?;
     Ok(Box::new(move |row, out| {
         let range = range(row);
         out.push('[');
@@ -243,22 +262,30 @@ fn items<'a>(values: &'a dyn Array, range: impl Fn(usize) -> std::ops::Range<usi
     }))
 }
 
-/// An object of the fields, in order, without fields that are null.
-fn fields(column: &StructArray) -> Result<Push<'_>> {
+/// An object of the fields, in order.
+fn fields(column: &StructArray, absent: Absent) -> Result<Push<'_>> {
     let fields = column.fields().iter().zip(column.columns());
     let fields: Vec<_> = fields
-        .map(|(field, values)| Ok((field.name().as_str(), values.as_ref(), plain(values.as_ref())?)))
+        .map(|(field, values)| Ok((field.name().as_str(), values.as_ref(), plain(values.as_ref(), absent)?)))
         .collect::<Result<_>>()?;
     Ok(Box::new(move |row, out| {
         out.push('{');
         let mut first = true;
-        for (name, _, push) in fields.iter().filter(|(_, values, _)| !has_no_value(*values, row)) {
+        for (name, values, push) in &fields {
+            let is_null = has_no_value(*values, row);
+            if is_null && absent == Absent::Omitted {
+                continue;
+            }
             if !std::mem::take(&mut first) {
                 out.push(',');
             }
             push_string(out, name);
             out.push(':');
-            push(row, out);
+            if is_null {
+                out.push_str("null");
+            } else {
+                push(row, out);
+            }
         }
         out.push('}');
     }))
@@ -328,6 +355,9 @@ mod tests {
         let fields = Fields::from(vec![Field::new("u", DataType::Null, true), Field::new("v", DataType::Int64, true)]);
         let values: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
         let object = StructArray::try_new(fields, vec![nulls(), values], None).map_err(arrow)?;
+        let mut with_nulls = String::new();
+        JsonCells::with_nulls(&object)?.push(0, &mut with_nulls);
+        assert_eq!(with_nulls, r#"{"u":null,"v":1}"#);
         assert_eq!(text(&object)?.as_deref(), Some(r#"{"v":1}"#));
         // The way back.
         for (column, text) in [(&list as &dyn Array, "[null,null]"), (&object, r#"{"v":1}"#)] {

@@ -69,7 +69,7 @@ fn written(value: Value) -> Value {
 
 /// The error of a value that openCypher has no type for.
 pub(crate) fn refused(text: String, name: &str) -> Error {
-    Error::unsupported(text).at(Place::field(name)).hint("isomorph sql reads values of all types")
+    Error::unsupported(text).at(Place::field(name)).hint("the tables of isomorph sql have values of all types")
 }
 
 fn out_of_range() -> Error {

@@ -233,6 +233,7 @@ fn columns_have_the_types_of_expressions() {
         ("head([1, 2.5])", "Float64"),
         ("reverse('ab')", "Utf8"),
         ("a.birthday + duration({days: 3})", "Date32"),
+        ("e.since", "Timestamp(ms)"),
         ("e.since - duration('PT1H')", "Timestamp(µs)"),
         ("localtime('10:00') + duration('PT1H')", "Time64(ns)"),
         ("duration({days: 1}) * 2", "Interval(MonthDayNano)"),
@@ -251,6 +252,9 @@ fn columns_have_the_types_of_expressions() {
         let count = rows(&engine, &format!("select count(x) from (select x from {table} limit 1) t"));
         assert_eq!(count.unwrap_or_else(|error| panic!("{expression}: {error}")), ["1"], "{expression}");
     }
+    let joined = "select count(*) from graph_table (graph match (a:person)-[e:knows]->(b:person) columns (a.id, b.id as other, e.since)) t
+        join knows on id = _source and other = _target and t.since = knows.since";
+    assert_eq!(rows(&engine, joined).unwrap(), rows(&engine, "select count(*) from knows").unwrap());
     let table = |x: &str| format!("graph_table (graph match (a:person) columns ({x} as x)) t");
     let of_sql = "select max(extract(month from birthday)), min(extract(year from birthday)) from person";
     let found = format!(

@@ -99,7 +99,7 @@ impl<'g> Columnar<'g> {
                 return Ok(Err(take));
             }
             let batches = batches.into_iter().map(|batch| Ok(Some(batch))).chain([Ok(None)]);
-            return take(solutions(&context, &plan, batches)).map(Ok);
+            return take(solutions(&context, &plan, batches)?).map(Ok);
         }
         thread::scope(|scope| {
             let (sender, receiver) = sync_channel::<Message>(WAITING);
@@ -109,7 +109,7 @@ impl<'g> Columnar<'g> {
                 // Nobody waits for the end if the answer was not read to it.
                 let _ = sender.send(done.map(|()| None));
             })?;
-            take(solutions(context, plan, Messages(receiver))).map(Ok)
+            take(solutions(context, plan, Messages(receiver))?).map(Ok)
         })
     }
 }
@@ -127,12 +127,17 @@ impl Iterator for Messages {
     }
 }
 
-fn solutions<'a>(context: &'a Context<'_>, plan: &'a Plan, messages: impl Iterator<Item = Message> + 'a) -> Answer<'a> {
+fn solutions<'a>(
+    context: &'a Context<'_>,
+    plan: &'a Plan,
+    messages: impl Iterator<Item = Message> + 'a,
+) -> Result<Answer<'a>> {
     let variables: Arc<[Variable]> = plan.answer.iter().map(|(_, name)| name.clone()).collect();
     let rows = Solutions { context, plan, messages, batch: Table::default(), row: 0, ended: false };
     let failed = |error| QueryEvaluationError::Dataset(Box::new(error));
     let rows = rows.map(move |row| row.map_err(failed));
-    Answer::new(QueryResults::Solutions(QuerySolutionIter::from_tuples(variables, rows)), context.timeout)
+    let results = QueryResults::Solutions(QuerySolutionIter::from_tuples(variables, rows));
+    Answer::new(results, context.timeout, &context.budget)
 }
 
 /// Solutions as terms.

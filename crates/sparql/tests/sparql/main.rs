@@ -4,6 +4,7 @@
 
 mod columnar;
 mod common;
+mod graphs;
 mod hostile;
 mod manifest;
 mod oracle;

@@ -1,6 +1,7 @@
 //! Answers that travel as messages from one process to another.
 
 use isomorph::Kind;
+use isomorph::storage::Budget;
 use isomorph_sparql::Question;
 
 use crate::common::{Answered, answered, ask, index, parse};
@@ -39,7 +40,7 @@ fn sent(question: &Question) -> Vec<Vec<u8>> {
 }
 
 fn received(question: &Question, messages: Vec<Vec<u8>>) -> isomorph::Result<Answered> {
-    question.received(Box::new(messages.into_iter().map(Ok)), answered)
+    question.received(Box::new(messages.into_iter().map(Ok)), &Budget::new(1 << 30), answered)
 }
 
 #[test]

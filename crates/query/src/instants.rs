@@ -1,0 +1,275 @@
+//! Instants, dates and times of day beside values of other types.
+//!
+//! | operands | the engine | here |
+//! |---|---|---|
+//! | an instant (a timestamp with a zone), and a timestamp, date or text without one | reads the latter in the zone of the former | reads it in UTC, as casts do |
+//! | instants of two zones | may change the column | changes the constant |
+//! | a time of day, and a text or parameter | cuts its digits to those of the time | compares all of them |
+//! | a date, and a text with a time of day | ignores the time of day | compares timestamps |
+//!
+//! What no column is in takes the type of what has one, so that conditions on columns stay what they are.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, TimeUnit};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::{Case, InList, InSubquery, ScalarFunction};
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{
+    Between, BinaryExpr, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, cast,
+};
+use datafusion::sql::sqlparser::ast::BinaryOperator;
+
+use crate::kept_names::map_named;
+use crate::mixed::{UNITING, is_comparison};
+use crate::spelling::digits_of_second;
+use crate::times::in_one_unit;
+
+/// The zone of instants that are written down.
+const UTC: &str = "+00:00";
+
+/// The widest type of times of day.
+const TIME: DataType = DataType::Time64(TimeUnit::Nanosecond);
+
+/// The plan, in which such operands have types that the engine compares by value.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn instants(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let plan = match plan {
+        LogicalPlan::Join(mut join) => {
+            let schema = merge_schema(&[join.left.as_ref(), join.right.as_ref()]);
+            for (left, right) in &mut join.on {
+                let mut both = [left, right];
+                let is_changed = of_one_kind(&mut both, &schema);
+                if in_one_unit(&mut both, &schema) || is_changed {
+                    // The keys of USING are columns.
+                    join.join_constraint = JoinConstraint::On;
+                }
+            }
+            LogicalPlan::Join(join)
+        }
+        other => other,
+    };
+    let schema = merge_schema(&plan.inputs());
+    let changed = map_named(plan, |expression| expression.transform_up(|expression| one(expression, &schema)))?;
+    Ok(changed.data)
+}
+
+fn one(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let is_changed = match &mut expression {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => {
+            of_one_kind(&mut [&mut **left, &mut **right], schema)
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Minus, right }) => {
+            let are_moments = [&left, &right]
+                .iter()
+                .all(|one| one.get_type(schema).is_ok_and(|own| matches!(own, DataType::Timestamp(..))));
+            are_moments && of_one_kind(&mut [&mut **left, &mut **right], schema)
+        }
+        Expr::Between(Between { expr, low, high, .. }) => {
+            of_one_kind(&mut [&mut **expr, &mut **low, &mut **high], schema)
+        }
+        Expr::InList(InList { expr, list, .. }) => {
+            of_one_kind(&mut std::iter::once(&mut **expr).chain(list).collect::<Vec<_>>(), schema)
+        }
+        Expr::Case(Case { expr, when_then_expr, else_expr }) => {
+            let (mut keys, mut values): (Vec<&mut Expr>, Vec<&mut Expr>) =
+                when_then_expr.iter_mut().map(|(when, then)| (&mut **when, &mut **then)).unzip();
+            values.extend(else_expr.as_deref_mut());
+            let by_key = match expr.as_deref_mut() {
+                Some(expr) => {
+                    keys.push(expr);
+                    of_one_kind(&mut keys, schema)
+                }
+                None => false,
+            };
+            of_one_kind(&mut values, schema) || by_key
+        }
+        Expr::ScalarFunction(ScalarFunction { func, args }) if UNITING.contains(&func.name()) => {
+            of_one_kind(&mut args.iter_mut().collect::<Vec<_>>(), schema)
+        }
+        Expr::InSubquery(InSubquery { expr, subquery, .. }) => of_subquery(expr, subquery, schema)?,
+        _ => false,
+    };
+    Ok(if is_changed { Transformed::yes(expression) } else { Transformed::no(expression) })
+}
+
+/// A value, and the column of the subquery that it is compared with.
+fn of_subquery(value: &mut Expr, subquery: &mut Subquery, schema: &DFSchema) -> Result<bool> {
+    let Some(column) = subquery.subquery.schema().columns().into_iter().next() else { return Ok(false) };
+    let own = value.get_type(schema)?;
+    let inner = subquery.subquery.schema().field(0).data_type().clone();
+    let common = match (&own, &inner) {
+        (own, inner) if own == inner => return Ok(false),
+        (DataType::Time32(_) | DataType::Time64(_), DataType::Time32(_) | DataType::Time64(_)) => TIME,
+        (DataType::Timestamp(unit, zone), DataType::Timestamp(other, of_other))
+            if zone.is_some() || of_other.is_some() =>
+        {
+            DataType::Timestamp(*unit.max(other), Some(UTC.into()))
+        }
+        _ => return Ok(false),
+    };
+    let name = column.name.clone();
+    let changed = match &common {
+        DataType::Timestamp(..) => in_zone(Expr::Column(column), &inner, Some(&UTC.into()), &common),
+        other => cast(Expr::Column(column), other.clone()),
+    };
+    let plan = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone()).project([changed.alias(name)])?.build()?;
+    subquery.subquery = Arc::new(plan);
+    let taken = std::mem::take(value);
+    *value = match &common {
+        DataType::Timestamp(..) => in_zone(taken, &own, Some(&UTC.into()), &common),
+        other => cast(taken, other.clone()),
+    };
+    Ok(true)
+}
+
+/// Changes the operands of a comparison, or values that become one column. Returns whether it has.
+fn of_one_kind(operands: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let types: Vec<Option<DataType>> = operands.iter().map(|one| one.get_type(schema).ok()).collect();
+    let has = |is: fn(&DataType) -> bool| {
+        operands.iter().zip(&types).any(|(one, own)| !is_open(one) && own.as_ref().is_some_and(is))
+    };
+    if has(|own| matches!(own, DataType::Time32(_) | DataType::Time64(_))) {
+        return of_times(operands, &types);
+    }
+    if has(|own| matches!(own, DataType::Timestamp(_, Some(_)))) {
+        return of_instants(operands, &types);
+    }
+    if has(|own| *own == DataType::Date32) {
+        return of_dates(operands);
+    }
+    false
+}
+
+fn is_open(operand: &Expr) -> bool {
+    matches!(operand, Expr::Placeholder(_))
+}
+
+fn is_text(data_type: Option<&DataType>) -> bool {
+    matches!(data_type, Some(DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View))
+}
+
+/// The text of a literal.
+fn text(operand: &Expr) -> Option<&str> {
+    match operand {
+        Expr::Literal(value, _) => value.try_as_str().flatten(),
+        _ => None,
+    }
+}
+
+/// Texts and parameters beside times of day have all of their digits.
+fn of_times(operands: &mut [&mut Expr], types: &[Option<DataType>]) -> bool {
+    let mut is_changed = false;
+    for (one, own) in operands.iter_mut().zip(types) {
+        if is_open(one) || is_text(own.as_ref()) {
+            **one = cast(std::mem::take(*one), TIME);
+            is_changed = true;
+        }
+    }
+    is_changed
+}
+
+/// Texts with a time of day beside dates are timestamps.
+fn of_dates(operands: &mut [&mut Expr]) -> bool {
+    let mut is_changed = false;
+    for one in operands {
+        if let Some(unit) = text(one).filter(|text| text.contains(':')).map(|text| unit(text, TimeUnit::Microsecond)) {
+            **one = cast(std::mem::take(*one), DataType::Timestamp(unit, None));
+            is_changed = true;
+        }
+    }
+    is_changed
+}
+
+/// The unit that has all digits of a text.
+fn unit(text: &str, least: TimeUnit) -> TimeUnit {
+    least.max(match digits_of_second(text) {
+        0 => TimeUnit::Second,
+        1..=3 => TimeUnit::Millisecond,
+        4..=6 => TimeUnit::Microsecond,
+        _ => TimeUnit::Nanosecond,
+    })
+}
+
+/// Brings what is beside instants into their zone, or, if only others are columns, instants to UTC without a zone.
+fn of_instants(operands: &mut [&mut Expr], types: &[Option<DataType>]) -> bool {
+    let moments = || {
+        operands.iter().zip(types).filter_map(|(one, own)| match own.as_ref()? {
+            DataType::Timestamp(unit, zone) if !is_open(one) => Some((&**one, *unit, zone.clone())),
+            DataType::Date32 => Some((&**one, TimeUnit::Second, None)),
+            _ => None,
+        })
+    };
+    let has_column = |one: &Expr| !one.column_refs().is_empty() || one.contains_outer();
+    let of_column = moments().filter(|(one, ..)| has_column(one)).collect::<Vec<_>>();
+    let zone = match of_column.iter().find(|(.., zone)| zone.is_some()).or(of_column.first()) {
+        Some((.., zone)) => zone.clone(),
+        None => moments().find_map(|(.., zone)| zone),
+    };
+    // The coarsest unit that all columns, and constants beside them, have.
+    let least = moments().map(|(_, unit, _)| unit).max().unwrap_or(TimeUnit::Microsecond);
+    let mut is_changed = false;
+    for (one, own) in operands.iter_mut().zip(types) {
+        let Some(own) = own.as_ref().filter(|_| !is_open(one)) else { continue };
+        let to = match own {
+            DataType::Timestamp(_, of_one) if *of_one == zone => continue,
+            DataType::Timestamp(unit, _) => DataType::Timestamp(*unit, zone.clone()),
+            // Dates beside timestamps without a zone are compared as they are.
+            DataType::Date32 if zone.is_none() => continue,
+            DataType::Date32 => DataType::Timestamp(least, zone.clone()),
+            own if is_text(Some(own)) => {
+                let unit = text(one).map_or(TimeUnit::Nanosecond, |text| unit(text, least));
+                DataType::Timestamp(unit, zone.clone())
+            }
+            _ => continue,
+        };
+        **one = in_zone(std::mem::take(*one), own, zone.as_ref(), &to);
+        is_changed = true;
+    }
+    is_changed
+}
+
+/// A moment as a timestamp of a zone, or without one: the same instant, where what has no zone is UTC.
+fn in_zone(moment: Expr, own: &DataType, zone: Option<&Arc<str>>, to: &DataType) -> Expr {
+    let DataType::Timestamp(unit, _) = to else { return moment };
+    let utc = DataType::Timestamp(*unit, Some(UTC.into()));
+    // A constant stays one: conditions on columns are known before the plan is made.
+    if let Expr::Literal(value, metadata) = &moment
+        && let Ok(found) = value.cast_to(&utc).and_then(|value| value.cast_to(to))
+    {
+        return Expr::Literal(found, metadata.clone());
+    }
+    let is_direct = zone.is_some() && matches!(own, DataType::Timestamp(_, Some(_)));
+    match is_direct || utc == *to {
+        true => cast(moment, to.clone()),
+        false => cast(cast(moment, utc), to.clone()),
+    }
+}
+
+/// Times of day of two units are compared in nanoseconds, already where the planner finds the types of what is selected.
+#[derive(Debug)]
+pub(crate) struct Times;
+
+impl ExprPlanner for Times {
+    fn plan_binary_op(&self, mut raw: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+        use BinaryOperator as O;
+        if matches!(raw.op, O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq) {
+            in_one_unit(&mut [&mut raw.left, &mut raw.right], schema);
+        }
+        Ok(PlannerResult::Original(raw))
+    }
+}
+
+/// The value of a text as an instant of a zone: without an offset it is UTC.
+///
+/// # Errors
+/// If it is no time.
+pub(crate) fn instant(text: &str, unit: TimeUnit, zone: &Arc<str>) -> Result<ScalarValue> {
+    let utc = DataType::Timestamp(unit, Some(UTC.into()));
+    let value = ScalarValue::try_from_string(text.to_owned(), &utc)?;
+    value.cast_to(&DataType::Timestamp(unit, Some(Arc::clone(zone))))
+}

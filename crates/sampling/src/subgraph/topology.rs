@@ -65,7 +65,7 @@ pub(super) enum Numbers {
 pub(super) fn width_of(limit: u64) -> usize {
     match limit {
         0..=0x0100_0000 => 3,
-        0..=0xFFFF_FFFF => 4,
+        0x0100_0001..=0xFFFF_FFFF => 4,
         _ => 8,
     }
 }

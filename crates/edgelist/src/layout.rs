@@ -40,8 +40,8 @@ pub(crate) struct Layout {
     is_marked: bool,
     /// Indices of the source and target fields.
     pub ends: (usize, usize),
-    /// Gephi's column with the direction of each edge, and whether the first edge is undirected.
-    pub type_column: Option<(usize, bool)>,
+    /// The column with the direction of each edge.
+    pub type_column: Option<TypeColumn>,
     /// Why the text cannot be read.
     refused: Option<&'static str>,
     /// Names of the columns after source and target, if a header or a comment states them.
@@ -324,15 +324,20 @@ impl Layout {
         if place < second { place } else { place + 1 }
     }
 
-    /// Finds Gephi's column `Type`, which is `Directed` or `Undirected` for each edge.
+    /// Finds the column that says whether an edge has a direction: `directed`, or Gephi's `Type`, if some of the first lines say so.
     fn find_type_column(&mut self, fields: &[Vec<Cow<'_, str>>]) {
-        let Some(at) = self.names.iter().position(|name| name.eq_ignore_ascii_case("type")) else { return };
-        let own = || fields.iter().filter_map(|own| own.get(at + 2));
-        if let Some(first) = own().next().and_then(|field| is_undirected(field))
-            && own().all(|field| is_undirected(field).is_some())
-        {
-            self.type_column = Some((at, first));
-            self.undirected = Some(first);
+        let column = |wanted: &str| self.names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+        for (name, is_truth) in [("directed", true), ("type", false)] {
+            let Some(at) = column(name) else { continue };
+            let all = fields.iter().filter_map(|own| own.get(at + 2)).map(|field| is_undirected(field, is_truth));
+            let all: Vec<Option<bool>> = all.collect();
+            // `Directed` may be a type of edges as well.
+            let is_told = is_truth || all.contains(&Some(true)) || all.iter().all(Option::is_some);
+            if let Some(first) = all.into_iter().flatten().next().filter(|_| is_told) {
+                self.type_column = Some(TypeColumn { at, is_truth, is_undirected: first });
+                self.undirected = Some(first);
+                return;
+            }
         }
     }
 
@@ -365,12 +370,32 @@ impl Layout {
     }
 }
 
-/// Parses a value of Gephi's column `Type`.
-pub(crate) fn is_undirected(field: &str) -> Option<bool> {
+/// Parses a word of Gephi's column `Type`, or a truth value of a column `directed` if `is_truth`.
+fn is_undirected(field: &str, is_truth: bool) -> Option<bool> {
     let field = trimmed(field);
-    match field.eq_ignore_ascii_case("undirected") {
+    let is_one_of = |words: &[&str]| words.iter().any(|word| field.eq_ignore_ascii_case(word));
+    let said = |word: &str, truths: &[&str]| is_one_of(&[word]) || is_truth && is_one_of(truths);
+    match said("undirected", &["false", "0", "0.0", "no", "f", "n"]) {
         true => Some(true),
-        false => field.eq_ignore_ascii_case("directed").then_some(false),
+        false => said("directed", &["true", "1", "1.0", "yes", "t", "y"]).then_some(false),
+    }
+}
+
+/// A column that says whether edges have a direction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TypeColumn {
+    /// Its index after source and target.
+    pub at: usize,
+    is_truth: bool,
+    /// What the first edge is, and so all others.
+    is_undirected: bool,
+}
+
+impl TypeColumn {
+    /// Whether this edge is as the first one. An edge that says nothing is directed.
+    pub fn agrees(self, field: &str) -> bool {
+        let said = if trimmed(field).is_empty() { Some(false) } else { is_undirected(field, self.is_truth) };
+        said == Some(self.is_undirected)
     }
 }
 

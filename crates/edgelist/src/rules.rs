@@ -3,7 +3,8 @@
 isomorph_error::rules! {
     /// Edges with and without a direction.
     DIRECTION "EDGELIST-DIRECTION" Error
-        "all edges of a list are directed, or all are undirected", "split the file into one of directed edges and one of undirected edges";
+        "all edges of a list are directed, or all are undirected: the cells of a column `directed` or `Type` say the same",
+        "correct the line in the message, put nodes.csv beside edges.csv, which may have both, or split the file in two";
     /// An invalid dictionary.
     DICTIONARY "EDGELIST-DICTIONARY" Error
         "text in braces after source and target is a Python dictionary, as NetworkX writes it: names are texts, and \

@@ -87,9 +87,13 @@ impl EdgeList {
     /// Returns an error if the file cannot be read, or a line is invalid.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<EdgeList> {
         let file = PackedFile::open(location)?;
-        let layout = layout(&file)?;
+        let mut layout = layout(&file)?;
         let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
         let shown = options.shown.as_ref();
+        if options.undirected || shown.is_some() {
+            // It is a property then, whatever it says.
+            layout.type_column = None;
+        }
         let as_text = shown.and_then(|graph| graph.nodes.first()).is_some_and(|ty| ty.key.kind == KeyKind::Utf8);
         let survey = survey(&file, &layout, as_text, (&options.budget, &scratch))?;
         let mut recognised = Vec::new();
@@ -110,7 +114,7 @@ impl EdgeList {
             match (options.undirected, shown.and_then(|graph| graph.edges.first()), layout.undirected) {
                 (true, _, _) => (true, "by --undirected"),
                 (_, Some(ty), _) => (ty.direction == Direction::Undirected, "by the sidecar"),
-                (_, _, Some(undirected)) if layout.type_column.is_some() => (undirected, "by the column Type"),
+                (_, _, Some(undirected)) if layout.type_column.is_some() => (undirected, "by the column of directions"),
                 (_, _, Some(undirected)) => (undirected, "by a comment"),
                 _ => (false, "by default; change with --undirected"),
             };

@@ -12,7 +12,7 @@ use isomorph_tables::PackedFile;
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
 use crate::columns::{Kind, Properties};
-use crate::layout::{Form, Layout, is_undirected};
+use crate::layout::{Form, Layout};
 use crate::line::{Separator, cell, content, integer, split, trimmed, with_dictionary, without_comment};
 use crate::nodes::{Collector, Nodes};
 use crate::pieces::{Piece, Pieces};
@@ -131,10 +131,10 @@ pub(crate) fn edges<'a>(piece: &'a Piece, layout: &Layout, skip_header: bool, ta
                     }
                 }
                 let (ends, rest) = fields.split_at(2);
-                if let Some((column, expected)) = layout.type_column
-                    && rest.get(column).and_then(|field| is_undirected(field)).is_some_and(|own| own != expected)
+                if let Some(column) = layout.type_column
+                    && rest.get(column.at).is_some_and(|field| !column.agrees(field))
                 {
-                    let message = "according to the column Type, some edges are Directed and others Undirected";
+                    let message = "the column of directions says something else than in the first lines";
                     return Err(Wrong::new(&rules::DIRECTION, message, at));
                 }
                 take(at, &ends[0], &ends[1], Behind::Fields(rest))?;

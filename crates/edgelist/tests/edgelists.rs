@@ -218,6 +218,10 @@ fn no_edge_is_lost_turned_or_merged() {
         ("Smith,John Doe,Jane {'w': }\n", "EDGELIST-DICTIONARY"),
         ("% bip weighted\n1 1 4\n", "left and right nodes"),
         ("Source,Target,Type\n1,2,Directed\n2,3,Undirected\n", "EDGELIST-DIRECTION"),
+        ("Source,Target,Type\n1,2,Undirected\n2,3,Mutual\n", "EDGELIST-DIRECTION"),
+        ("Source,Target,Type\n1,2,Undirected\n2,3,\n", "EDGELIST-DIRECTION"),
+        ("source,target,directed\n1,2,false\n2,3,true\n", "EDGELIST-DIRECTION"),
+        ("source,target,directed\n1,2,maybe\n2,3,0\n", "EDGELIST-DIRECTION"),
         ("id,source,target,source\n1,2,3,4\n", "several columns"),
         ("a,b\n\"c\"d,e\n", "EDGELIST-FIELDS"),
         ("a, b\nb, a\n", "EDGELIST-NAME"),
@@ -228,8 +232,19 @@ fn no_edge_is_lost_turned_or_merged() {
         let error = list(text.as_bytes(), &OpenOptions::default()).err().unwrap();
         assert!(error.to_string().contains(says), "{text}: {error}");
     }
-    let gephi = list(b"Source,Target,Type\n1,2,Undirected\n", &OpenOptions::default()).unwrap();
-    assert_eq!(gephi.graph().edges[0].direction, isomorph_model::Direction::Undirected);
+    use isomorph_model::Direction::{Directed, Undirected};
+    let undirected = OpenOptions { undirected: true, ..OpenOptions::default() };
+    for (text, options, expected) in [
+        ("Source,Target,Type\n1,2,Undirected\n", OpenOptions::default(), Undirected),
+        ("source,target,directed\n1,2,false\n2,3,No \n", OpenOptions::default(), Undirected),
+        ("source,target,directed\n1,2,1\n2,3,\n", OpenOptions::default(), Directed),
+        ("source,target,type\n1,2,ActedIn\n1,3,Directed\n", OpenOptions::default(), Directed),
+        // Who says it otherwise is believed.
+        ("source,target,directed\n1,2,false\n2,3,true\n", undirected, Undirected),
+    ] {
+        let found = list(text.as_bytes(), &options).unwrap();
+        assert_eq!(found.graph().edges[0].direction, expected, "{text}");
+    }
 }
 
 #[test]

@@ -6,8 +6,8 @@ isomorph_error::rules! {
         "declare the columns, or leave all columns of the table undeclared; without that they are not read";
     /// A cell that says a direction.
     DIRECTION "FLAT-DIRECTION" Error
-        "a column of directions has true and false, 1 and 0, yes and no, or the words Directed and Undirected",
-        "correct the cell, or leave the option isomorph.directed out of the mapping file";
+        "all cells of a column of directions are true and false, 1 and 0, yes and no, or the words Directed and Undirected, or empty",
+        "correct the cell; if the column has no directions, give it another name, or leave isomorph.directed out of the mapping file";
     /// A file without bytes among those of a table.
     EMPTY "FLAT-EMPTY" Warning "every file of a table has the names of its columns",
         "remove the file, or write its header; nothing is read from it";

@@ -254,13 +254,8 @@ pub(crate) fn label_column(table: &Table, column: &dyn Array) -> LabelColumn {
 
 /// Which edges have a direction.
 fn directed(table: &Table, own: &Edges, column: &ArrayRef, first: u64) -> Result<BooleanArray> {
-    directions(column).map_err(|(row, cell)| {
-        let mut place = table.place_of(first + row as u64);
-        if let Some(at) = own.directed {
-            place = place.in_field(table.columns[at].name.clone());
-        }
-        Error::broken(&rules::DIRECTION, format!("{cell} is no direction")).at(place)
-    })
+    let name = own.directed.map_or("", |at| table.columns[at].name.as_str());
+    directions(column).map_err(|(row, cell)| table.no_direction(first + row as u64, name, &cell))
 }
 
 /// Which rows are of the relation `name`.

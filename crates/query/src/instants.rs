@@ -14,6 +14,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, TimeUnit};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::functions::core::coalesce;
 use datafusion::logical_expr::expr::{Case, InList, InSubquery, ScalarFunction};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::utils::merge_schema;
@@ -31,7 +32,7 @@ use crate::times::in_one_unit;
 const UTC: &str = "+00:00";
 
 /// The widest type of times of day.
-const TIME: DataType = DataType::Time64(TimeUnit::Nanosecond);
+pub(crate) const TIME: DataType = DataType::Time64(TimeUnit::Nanosecond);
 
 /// The plan, in which such operands have types that the engine compares by value.
 ///
@@ -59,6 +60,12 @@ pub(crate) fn instants(plan: LogicalPlan) -> Result<LogicalPlan> {
 }
 
 fn one(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    // The same function, whose types the engine unites better: as `nvl`, two units of timestamps become a text.
+    if let Expr::ScalarFunction(ScalarFunction { func, .. }) = &mut expression
+        && func.name() == "nvl"
+    {
+        *func = coalesce();
+    }
     let is_changed = match &mut expression {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => {
             of_one_kind(&mut [&mut **left, &mut **right], schema)
@@ -91,6 +98,9 @@ fn one(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         Expr::ScalarFunction(ScalarFunction { func, args }) if UNITING.contains(&func.name()) => {
             of_one_kind(&mut args.iter_mut().collect::<Vec<_>>(), schema)
         }
+        Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "nvl2" => {
+            of_one_kind(&mut args.iter_mut().skip(1).collect::<Vec<_>>(), schema)
+        }
         Expr::InSubquery(InSubquery { expr, subquery, .. }) => of_subquery(expr, subquery, schema)?,
         _ => false,
     };
@@ -113,17 +123,10 @@ fn of_subquery(value: &mut Expr, subquery: &mut Subquery, schema: &DFSchema) -> 
         _ => return Ok(false),
     };
     let name = column.name.clone();
-    let changed = match &common {
-        DataType::Timestamp(..) => in_zone(Expr::Column(column), &inner, Some(&UTC.into()), &common),
-        other => cast(Expr::Column(column), other.clone()),
-    };
+    let changed = as_moment(Expr::Column(column), &inner, &common);
     let plan = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone()).project([changed.alias(name)])?.build()?;
     subquery.subquery = Arc::new(plan);
-    let taken = std::mem::take(value);
-    *value = match &common {
-        DataType::Timestamp(..) => in_zone(taken, &own, Some(&UTC.into()), &common),
-        other => cast(taken, other.clone()),
-    };
+    *value = as_moment(std::mem::take(value), &own, &common);
     Ok(true)
 }
 
@@ -247,6 +250,14 @@ fn in_zone(moment: Expr, own: &DataType, zone: Option<&Arc<str>>, to: &DataType)
     match is_direct || utc == *to {
         true => cast(moment, to.clone()),
         false => cast(cast(moment, utc), to.clone()),
+    }
+}
+
+/// A moment of the type `own` as one of another type with the zone of an instant, or a time of day.
+pub(crate) fn as_moment(moment: Expr, own: &DataType, to: &DataType) -> Expr {
+    match to {
+        DataType::Timestamp(_, zone) => in_zone(moment, own, zone.as_ref(), to),
+        other => cast(moment, other.clone()),
     }
 }
 

@@ -60,6 +60,7 @@ mod sums;
 mod table;
 mod times;
 mod truncated;
+mod unions;
 mod vocabulary;
 mod wait;
 mod windows;

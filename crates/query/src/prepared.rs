@@ -41,6 +41,7 @@ use crate::lists::lists;
 use crate::mixed::mixed;
 use crate::quantified::quantified;
 use crate::row_counts;
+use crate::unions::unions;
 
 /// The most digits of an integer that always has 64 bits.
 const DIGITS: u8 = 18;
@@ -59,7 +60,7 @@ pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
         let plan = compared(plan, &names)?;
         let plan = counted(plan)?;
         let plan = numerals(plan)?;
-        let plan = instants(plan)?;
+        let plan = unions(instants(plan)?)?;
         let plan = mixed(plan)?;
         let plan = lists(plan)?;
         plan.recompute_schema().map(Transformed::yes)

@@ -110,10 +110,18 @@ fn directions_of_gephi_do_not_depend_on_the_table_of_nodes() {
 
 #[test]
 fn truths_in_a_column_called_directed_are_directions() {
-    for (yes, no) in [("1", "0"), ("yes", "no"), ("Yes", "No"), ("true", "false"), ("True", "False")] {
+    for (yes, no) in [("1", "0"), ("1.0", "0.0"), ("yes", "no "), ("Y", "N"), ("true", "false"), ("True", "False")] {
         let found = edges(&[NODES, ("edges.csv", &format!("source,target,directed\n0,1,{no}\n1,2,{yes}\n"))]);
         assert_eq!(found.iter().map(|edge| edge.2).collect::<Vec<_>>(), [false, true], "{yes} {no}");
     }
+    // Some cells that say a direction and others that do not are a mistake, with its line.
+    for cells in [["false", "maybe"], ["0", "2"], ["Undirected", "Mutual"]] {
+        let text = format!("source,target,directed\n0,1,{}\n1,2,{}\n", cells[0], cells[1]);
+        let error = refused(&[NODES, ("edges.csv", &text)]);
+        assert!(error.contains("line 3") && error.contains("is no direction"), "{text}: {error}");
+    }
+    let error = refused(&[NODES, ("edges.csv", "source,target,Type\n0,1,Undirected\n1,2,Mutual\n")]);
+    assert!(error.contains("line 3") && error.contains("is no direction"), "{error}");
     // Elsewhere they are values.
     let found = edges(&[NODES, ("edges.csv", "source,target,type\n0,1,0\n1,2,1\n")]);
     assert!(found.iter().all(|edge| edge.2));
@@ -227,4 +235,12 @@ fn tables_of_edges_are_divided_by_semicolons_and_bars() {
     let home = directory(&[("g.edges", "a;b c;d\ne;f g;h\n")]);
     let all = lines(&open(&home.path().join("g.edges")));
     assert!(all.iter().any(|line| line["ends"] == json!(["a;b", "c;d"])), "{all:?}");
+}
+
+#[test]
+fn hidden_files_are_no_tables() {
+    let people = ("person.csv", "id\n0\n1\n2\n");
+    let knows = "source,target\n0,1\n";
+    let found = edges(&[people, ("knows.csv", knows), (".knows.csv", knows), ("._knows.csv", "\u{0}")]);
+    assert_eq!(found, [(json!(0), json!(1), true)]);
 }

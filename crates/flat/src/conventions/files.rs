@@ -71,6 +71,8 @@ pub(super) fn tables(root: &Root, entries: &[Entry]) -> Result<(Vec<TableFile>, 
     for entry in entries {
         match entry.is_dir {
             true if !has_few || entry.name.starts_with(['_', '.']) => {}
+            // Hidden: copies of editors and file systems.
+            false if entry.name.starts_with('.') => {}
             false => named
                 .extend(encoding(&entry.name).map(|(stem, own)| (entry.name.clone(), stem, own, entry.name.clone()))),
             true => {

@@ -199,3 +199,27 @@ fn functions_say_what_they_are_not_defined_for() {
         assert_eq!(told.message(), expected, "{question}");
     }
 }
+
+#[test]
+fn a_union_has_instants_in_utc_and_times_with_all_digits() {
+    let (engine, _home) = engine();
+    for (question, expected) in [
+        ("select count(*) from (select plain as x from x union select paris from x) q", "2"),
+        ("select count(*) from (select paris as x from x union select plain from x) q", "2"),
+        ("select count(distinct x) from (select plain as x from x union all select paris from x) q", "2"),
+        ("select count(*) from (select d as x from x union all select paris from x) q where x = '2024-02-29'", "1"),
+        ("select count(*) from (select t as x from x union select t2 from x) q", "2"),
+        ("select count(*) from x where nvl(plain, paris) = paris", "2"),
+        ("select count(*) from x where nvl2(paris, plain, paris) = paris", "2"),
+        ("select count(*) from x where nvl(t, t2) = t", "2"),
+    ] {
+        assert_eq!(
+            rows(&engine, question).unwrap_or_else(|error| panic!("{question}: {error}")),
+            [expected],
+            "{question}"
+        );
+    }
+    let types =
+        rows(&engine, "select arrow_typeof(nvl(ms, paris)), arrow_typeof(nvl(paris, ms)) from x limit 1").unwrap();
+    assert!(!types[0].contains("Utf8"), "{types:?}");
+}

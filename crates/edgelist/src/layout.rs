@@ -6,6 +6,7 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Location, Scheme};
 use isomorph_tables::PackedFile;
 
+use crate::directions::TypeColumn;
 use crate::line::{Separator, content, float, integer, split, trimmed, unquoted, with_dictionary, without_comment};
 use crate::{python, rules};
 
@@ -277,7 +278,8 @@ impl Layout {
         layout.form = Form::Columns(width - 2);
         let is_number = |field: &Cow<'_, str>| integer(trimmed(field)).is_some() || float(trimmed(field)).is_some();
         layout.numbers = width > 2 && fields.iter().all(|own| own.iter().skip(2).all(is_number));
-        layout.find_type_column(&fields);
+        layout.type_column = TypeColumn::find(&layout.names, &fields);
+        layout.undirected = layout.type_column.map(|column| column.is_undirected).or(layout.undirected);
         Some(layout)
     }
 
@@ -324,23 +326,6 @@ impl Layout {
         if place < second { place } else { place + 1 }
     }
 
-    /// Finds the column that says whether an edge has a direction: `directed`, or Gephi's `Type`, if some of the first lines say so.
-    fn find_type_column(&mut self, fields: &[Vec<Cow<'_, str>>]) {
-        let column = |wanted: &str| self.names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
-        for (name, is_truth) in [("directed", true), ("type", false)] {
-            let Some(at) = column(name) else { continue };
-            let all = fields.iter().filter_map(|own| own.get(at + 2)).map(|field| is_undirected(field, is_truth));
-            let all: Vec<Option<bool>> = all.collect();
-            // `Directed` may be a type of edges as well.
-            let is_told = is_truth || all.contains(&Some(true)) || all.iter().all(Option::is_some);
-            if let Some(first) = all.into_iter().flatten().next().filter(|_| is_told) {
-                self.type_column = Some(TypeColumn { at, is_truth, is_undirected: first });
-                self.undirected = Some(first);
-                return;
-            }
-        }
-    }
-
     /// Returns whether a file with this name is certainly an edge list, so that it is recognised without a flag.
     fn is_certain(&self, name: &str) -> bool {
         let name = name.to_lowercase();
@@ -367,35 +352,6 @@ impl Layout {
             }
             _ => false,
         }
-    }
-}
-
-/// Parses a word of Gephi's column `Type`, or a truth value of a column `directed` if `is_truth`.
-fn is_undirected(field: &str, is_truth: bool) -> Option<bool> {
-    let field = trimmed(field);
-    let is_one_of = |words: &[&str]| words.iter().any(|word| field.eq_ignore_ascii_case(word));
-    let said = |word: &str, truths: &[&str]| is_one_of(&[word]) || is_truth && is_one_of(truths);
-    match said("undirected", &["false", "0", "0.0", "no", "f", "n"]) {
-        true => Some(true),
-        false => said("directed", &["true", "1", "1.0", "yes", "t", "y"]).then_some(false),
-    }
-}
-
-/// A column that says whether edges have a direction.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct TypeColumn {
-    /// Its index after source and target.
-    pub at: usize,
-    is_truth: bool,
-    /// What the first edge is, and so all others.
-    is_undirected: bool,
-}
-
-impl TypeColumn {
-    /// Whether this edge is as the first one. An edge that says nothing is directed.
-    pub fn agrees(self, field: &str) -> bool {
-        let said = if trimmed(field).is_empty() { Some(false) } else { is_undirected(field, self.is_truth) };
-        said == Some(self.is_undirected)
     }
 }
 

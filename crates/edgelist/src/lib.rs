@@ -4,6 +4,7 @@
 pub mod adjacency;
 mod capability;
 mod columns;
+mod directions;
 mod grammar;
 pub mod graphalytics;
 mod layout;

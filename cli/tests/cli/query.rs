@@ -263,10 +263,11 @@ fn queries_are_explained_in_all_languages() {
         assert!(predicted > 0 && bytes >= predicted && bytes < predicted + 30_000, "{predicted}: {bytes}");
     }
     let (_, bytes, rows) = read(&["cypher", "examples/social", &format!("PROFILE {count}")]);
-    assert!(bytes > 0 && rows == 20, "{bytes} {rows}");
+    assert!(bytes > 0 && rows == 40, "{bytes} {rows}");
     let knows = "SELECT ?who { ?who <http://example.org/knows> ?other }";
     let (predicted, bytes, rows) = read(&["sparql", "examples/people.ttl", knows, "--explain=analyze"]);
-    assert!(predicted == bytes && rows == 3, "{predicted}: {bytes}");
+    // The text, and the sorted copy of it that is asked.
+    assert!(predicted > 0 && bytes >= predicted && rows == 3, "{predicted}: {bytes}");
     // Errors are where the query has them.
     let error = home.run(&["cypher", "examples/social", "EXPLAIN MATCH (n) RETURN m"]).exits(2).err;
     assert!(error.contains("column 26"), "{error}");

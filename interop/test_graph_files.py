@@ -164,9 +164,12 @@ def test_parallel_edges_of_networkx_stay_apart(isomorph: Isomorph, tmp_path: Pat
 @pytest.mark.parametrize("ending", ["graphml", "gexf", "gml", "nodelink.json", "net"])
 @pytest.mark.parametrize("name", ["key", "networkx_key"])
 def test_properties_called_like_keys_merge_no_edges(isomorph: Isomorph, tmp_path: Path, ending: str, name: str) -> None:
-    (tmp_path / "nodes.csv").write_text("id\n1\n2\n")
-    (tmp_path / "edges.csv").write_text(f"source,target,{name}\n1,2,a\n1,2,a\n1,2,b\n")
-    out = isomorph.convert(tmp_path, tmp_path / f"b.{ending}")
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    (tables / "nodes.csv").write_text("id\n1\n2\n")
+    (tables / "edges.csv").write_text(f"source,target,{name}\n1,2,a\n1,2,a\n1,2,b\n")
+    out = tmp_path / f"b.{ending}"
+    isomorph.convert(tables, out)
     read = {
         "graphml": nx.read_graphml,
         "gexf": nx.read_gexf,

@@ -158,7 +158,7 @@ impl Engine {
     /// let question = "select gender, count(*) from person group by gender";
     /// let explained = engine.explain(question, &Parameters::new(), true, &mut || Ok(()))?;
     /// assert_eq!((explained.reads[0].table.as_str(), explained.reads[0].way.as_str()), ("person", "scan"));
-    /// assert_eq!(explained.ran.map(|ran| ran.rows), Some(2));
+    /// assert_eq!(explained.ran.map(|ran| ran.rows), Some(3));
     /// # Ok::<(), isomorph::Error>(())
     /// ```
     ///

@@ -11,7 +11,7 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Between, Case, Cast, InList, InSubquery, ScalarFunction, SetComparison};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, Union, Values,
+    BinaryExpr, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, Values,
 };
 
 use crate::kept_names::map_named;
@@ -27,7 +27,6 @@ pub(crate) const UNITING: [&str; 6] = ["coalesce", "greatest", "least", "nullif"
 pub(crate) fn mixed(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = match plan {
         LogicalPlan::Values(values) => return of_values(values),
-        LogicalPlan::Union(union) => of_union(union)?,
         LogicalPlan::Join(mut join) => {
             for (left, right) in &mut join.on {
                 let types = [left.get_type(join.left.schema())?, right.get_type(join.right.schema())?];
@@ -148,26 +147,6 @@ fn in_floats(plan: &LogicalPlan, columns: &[bool]) -> Result<LogicalPlan> {
         false => Expr::Column(column),
     });
     LogicalPlanBuilder::from(plan.clone()).project(all.collect::<Vec<_>>())?.build()
-}
-
-fn of_union(union: Union) -> Result<LogicalPlan> {
-    let types = |input: &LogicalPlan| -> Vec<DataType> {
-        input.schema().fields().iter().map(|field| field.data_type().clone()).collect()
-    };
-    let all: Vec<Vec<DataType>> = union.inputs.iter().map(|input| types(input)).collect();
-    let is_float = |at: usize| all.iter().any(|own| own.get(at).is_some_and(DataType::is_floating));
-    let changes: Vec<Vec<bool>> = all
-        .iter()
-        .map(|own| own.iter().enumerate().map(|(at, own)| own.is_decimal() && is_float(at)).collect())
-        .collect();
-    if !changes.iter().flatten().any(|one| *one) {
-        return Ok(LogicalPlan::Union(union));
-    }
-    let inputs = union.inputs.iter().zip(&changes).map(|(input, columns)| match columns.contains(&true) {
-        true => in_floats(input, columns).map(Arc::new),
-        false => Ok(Arc::clone(input)),
-    });
-    Ok(LogicalPlan::Union(Union::try_new_with_loose_types(inputs.collect::<Result<_>>()?)?))
 }
 
 /// Rows of `values`, whose cells the planner has cast to one type. What the question casts to a decimal is cast twice, see `spelling`.

@@ -1,7 +1,7 @@
-//! Unions of moments with and without a zone, and of times of day of several units.
+//! Unions of columns of several types, which are united as they are compared (see `instants`, `mixed`).
 //!
-//! The engine reads a timestamp without a zone in the zone of the column that it joins, and refuses two units of times of day. Here it is in UTC, as in
-//! comparisons (see `instants`), and times of day have nanoseconds.
+//! The engine reads a timestamp without a zone in the zone of the column that it joins, and refuses two units of times of day. Here it is in UTC, and times
+//! of day have nanoseconds. Decimals beside floats are floats.
 
 use std::sync::Arc;
 
@@ -17,34 +17,40 @@ use crate::instants::{TIME, as_moment};
 /// Those of the engine.
 pub(crate) fn unions(plan: LogicalPlan) -> Result<LogicalPlan> {
     let LogicalPlan::Union(Union { inputs, schema }) = plan else { return Ok(plan) };
-    let types_of =
-        |at: usize| inputs.iter().filter_map(move |input| Some(input.schema().fields().get(at)?.data_type()));
-    let wanted: Vec<Option<DataType>> = (0..schema.fields().len()).map(|at| common(types_of(at))).collect();
-    if wanted.iter().all(Option::is_none) {
-        return Ok(LogicalPlan::Union(Union { inputs, schema }));
-    }
-    let inputs = inputs.iter().map(|input| {
-        let columns = input.schema().iter().zip(&wanted).map(|((relation, field), wanted)| {
+    let types = |at: usize| inputs.iter().filter_map(move |input| Some(input.schema().fields().get(at)?.data_type()));
+    let changed = |input: &Arc<LogicalPlan>| {
+        let mut is_changed = false;
+        let columns = input.schema().iter().enumerate().map(|(at, (relation, field))| {
             let column = Expr::Column(Column::new(relation.cloned(), field.name()));
-            match wanted {
-                Some(wanted) if wanted != field.data_type() => {
-                    as_moment(column, field.data_type(), wanted).alias_qualified(relation.cloned(), field.name())
+            match wanted(field.data_type(), types(at)) {
+                Some(wanted) if wanted != *field.data_type() => {
+                    is_changed = true;
+                    as_moment(column, field.data_type(), &wanted).alias_qualified(relation.cloned(), field.name())
                 }
                 _ => column,
             }
         });
         let columns: Vec<Expr> = columns.collect();
-        LogicalPlanBuilder::from(input.as_ref().clone()).project(columns)?.build().map(Arc::new)
-    });
-    Union::try_new_with_loose_types(inputs.collect::<Result<_>>()?).map(LogicalPlan::Union)
+        match is_changed {
+            true => LogicalPlanBuilder::from(input.as_ref().clone()).project(columns)?.build().map(Arc::new),
+            false => Ok(Arc::clone(input)),
+        }
+    };
+    let all = inputs.iter().map(changed).collect::<Result<Vec<_>>>()?;
+    match all.iter().zip(&inputs).all(|(new, old)| Arc::ptr_eq(new, old)) {
+        true => Ok(LogicalPlan::Union(Union { inputs, schema })),
+        false => Union::try_new_with_loose_types(all).map(LogicalPlan::Union),
+    }
 }
 
-/// The type of a column of these types; nothing, if the engine finds the right one.
-fn common<'t>(types: impl Iterator<Item = &'t DataType> + Clone) -> Option<DataType> {
+/// The type of a column of the type `own` among others; nothing, if the engine finds the right one.
+fn wanted<'t>(own: &DataType, types: impl Iterator<Item = &'t DataType> + Clone) -> Option<DataType> {
     let is_time = |own: &DataType| matches!(own, DataType::Time32(_) | DataType::Time64(_));
+    if own.is_decimal() {
+        return types.clone().any(DataType::is_floating).then_some(DataType::Float64);
+    }
     if types.clone().all(is_time) {
-        let first = types.clone().next();
-        return types.clone().any(|own| Some(own) != first).then_some(TIME);
+        return types.clone().any(|other| other != own).then_some(TIME);
     }
     let zone =
         types.clone().find_map(|own| if let DataType::Timestamp(_, Some(zone)) = own { Some(zone) } else { None })?;

@@ -465,7 +465,14 @@ impl<'p, 'g> Project<'p, 'g> {
         let mut groups = Grouping::new(self.projection);
         match &mut self.input {
             Rows::First(first) => {
-                while let Some(times) = first.next(cx)? {
+                loop {
+                    if let Some(whole) = first.whole(cx)?
+                        && groups.add_batch(&whole, cx)?
+                    {
+                        first.skip();
+                        continue;
+                    }
+                    let Some(times) = first.next(cx)? else { break };
                     groups.add(first.row(), times, cx)?;
                 }
             }

@@ -97,6 +97,18 @@ fn too_large(text: &str) -> Error {
         .hint("--memory 2GiB    a larger limit")
 }
 
+/// The error of a subquery of one value that depends on the outer row by another condition than that values are equal.
+pub(crate) fn unequal() -> Error {
+    let (_, what, hint) = UNEQUAL;
+    Error::unsupported(what).at(Place::file("the question")).hint(hint)
+}
+
+const UNEQUAL: (&str, &str, &str) = (
+    "Physical plan does not support logical expression ScalarSubquery",
+    "a subquery whose condition on the outer row is another than = is not supported here",
+    "join the tables, and group: select a.id, count(b.id) from a left join b on b.x < a.x group by a.id",
+);
+
 /// Questions that the engine does not answer, and what to write instead.
 const INSTEAD: [(&str, &str, &str); 4] = [
     (
@@ -104,11 +116,7 @@ const INSTEAD: [(&str, &str, &str); 4] = [
         "a subquery that depends on the outer row is not supported here: one with limit, or of a list",
         "number the rows: from (select *, row_number() over (partition by a order by b) as n from t) where n <= 2",
     ),
-    (
-        "Physical plan does not support logical expression ScalarSubquery",
-        "a subquery whose condition on the outer row is another than = is not supported here",
-        "join the tables, and group: select a.id, count(b.id) from a left join b on b.x < a.x group by a.id",
-    ),
+    UNEQUAL,
     (
         "Physical plan does not support logical expression",
         "a subquery is not supported here",

@@ -11,6 +11,7 @@
 //! | decimals cast to floats | a float that may not be the nearest | the nearest |
 //! | intervals, in comparisons, orders, groups, joins, `distinct` | by months, then days, then the rest: a day is longer than 36 hours | by length: see `intervals`, `groups` |
 //! | `x not in (select …)` with other parts of a condition beside it by `or`, for a constant, or where the subquery depends on the outer row | loses that a null may be anything | `not exists (select … where x = … or it is unknown)`: see `memberships` |
+//! | `x in (select …)` as a value | refuses it | true, false or null: see `memberships`, `marks` |
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
@@ -36,7 +37,7 @@ use crate::functions::{
 use crate::groups::grouped;
 use crate::intervals::has_several_fields;
 use crate::kept_names::map_named;
-use crate::memberships::memberships;
+use crate::memberships::{as_value, memberships};
 use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
 
@@ -91,6 +92,9 @@ fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
             on.on_expr = on.on_expr.into_iter().map(|one| interval(zero(one, &schema), &schema)).collect();
             on.sort_expr = on.sort_expr.map(|all| all.into_iter().map(|one| ordered(one, &schema)).collect());
             LogicalPlan::Distinct(Distinct::On(on))
+        }
+        LogicalPlan::Projection(_) => {
+            map_named(plan, |value| value.transform_up(|part| as_value(part, &schema)))?.data
         }
         other => other,
     };

@@ -3,6 +3,7 @@
 
 mod aggregates;
 mod answer;
+mod array_any;
 mod bounded;
 mod catalog;
 mod columns;
@@ -12,6 +13,7 @@ mod direct;
 #[cfg(feature = "distributed")]
 pub mod distributed;
 mod doubles;
+mod durations;
 mod end_groups;
 mod engine;
 mod errors;
@@ -29,14 +31,19 @@ mod joined;
 mod kept_names;
 mod labels;
 mod large_joins;
+mod lifted;
+mod limited;
 mod limits;
 mod lists;
 mod look_up;
+mod marks;
 mod matched;
 mod means;
 mod memberships;
 mod merged;
 mod mixed;
+mod moment_functions;
+mod moment_lists;
 mod names;
 mod narrowed;
 mod narrowing;
@@ -65,6 +72,7 @@ mod vocabulary;
 mod wait;
 mod windows;
 mod workers;
+mod zones;
 
 pub use answer::Answer;
 pub use engine::{Engine, TableInfo};

@@ -127,7 +127,8 @@ impl<'p> Shape<'p> {
 
 /// Whether what is computed of groups, and their order, read nothing but aggregates.
 fn later_is_made(projection: &Projection) -> bool {
-    let made = |slot: &Slot| projection.aggregates.iter().any(|one| one.slot == *slot) || projection.outputs.contains(slot);
+    let made =
+        |slot: &Slot| projection.aggregates.iter().any(|one| one.slot == *slot) || projection.outputs.contains(slot);
     let later = projection.after.iter().map(|(_, expr)| expr).chain(projection.order.iter().map(|(expr, _)| expr));
     later.flat_map(Expr::slots).all(|slot| made(&slot))
 }

@@ -164,7 +164,8 @@ impl ScalarUDFImpl for Compared {
             DataType::Null => value,
             other => {
                 let word = if self.is_all { "all" } else { "any" };
-                let error = Error::usage(format!("{word} compares with an array or a subquery, found a value of type {other}"));
+                let error =
+                    Error::usage(format!("{word} compares with an array or a subquery, found a value of type {other}"));
                 return Err(inside(error.at(Place::file("the question")).hint(format!("x {} {word}(array)", self.op))));
             }
         };
@@ -179,7 +180,9 @@ impl ScalarUDFImpl for Compared {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
-        let Ok([value, lists]) = <[ColumnarValue; 2]>::try_from(args.args) else { return internal_err!("{}", self.name) };
+        let Ok([value, lists]) = <[ColumnarValue; 2]>::try_from(args.args) else {
+            return internal_err!("{}", self.name);
+        };
         if let ColumnarValue::Scalar(ScalarValue::List(list)) = &lists
             && list.is_valid(0)
         {

@@ -85,7 +85,20 @@ mod tests {
         ] {
             assert_eq!(parse(text), Some(expected), "{text}");
         }
-        for text in ["", "P", "PT", "1H", "PT1", "PT1S1H", "PT1.5H", "P1H", "PT1.0000000001S", "PT--1H", "P1DT", "PT999999999999H"] {
+        for text in [
+            "",
+            "P",
+            "PT",
+            "1H",
+            "PT1",
+            "PT1S1H",
+            "PT1.5H",
+            "P1H",
+            "PT1.0000000001S",
+            "PT--1H",
+            "P1DT",
+            "PT999999999999H",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

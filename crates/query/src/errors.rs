@@ -132,7 +132,18 @@ const INSTEAD: [(&str, &str, &str); 4] = [
 /// How the engine begins to refuse a part of a syntax tree, which it prints.
 const TREE: &str = "Unsupported ast node in sqltorel: ";
 
+/// What begins names of the engine's, and of ours, that a question does not have.
+const INTERNAL: [&str; 6] = ["__correlated_sq", "__scalar_sq", "_compared_", "_own_", "_value_", "_row_of_limit"];
+
 fn instead(text: &str) -> Option<Error> {
+    if INTERNAL.iter().any(|name| text.contains(name)) {
+        let error = Error::unsupported("a subquery is not supported here");
+        return Some(error.hint("join the tables, or compare in WHERE: exists (select 1 from …)"));
+    }
+    if text.contains("Physical input schema should be the same") {
+        let error = Error::unsupported("an expression of a group is not supported here");
+        return Some(error.hint("select x, count(*) from (select … as x from t) q group by x"));
+    }
     if let Some((_, tree)) = text.split_once(TREE) {
         let name: String = tree.chars().take_while(|one| one.is_ascii_alphanumeric()).collect();
         let error = Error::unsupported(format!("an expression is not supported: {name}"));

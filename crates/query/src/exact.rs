@@ -16,13 +16,14 @@
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
 use datafusion::config::ConfigOptions;
+use datafusion::functions::core::coalesce;
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::expr::{
     AggregateFunction, Between, Case, Cast, InList, InSubquery, ScalarFunction, Sort, TryCast, WindowFunction,
 };
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, Distinct, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
+    BinaryExpr, Distinct, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, lit,
 };
 use datafusion::optimizer::AnalyzerRule;
 
@@ -94,7 +95,8 @@ fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
             LogicalPlan::Distinct(Distinct::On(on))
         }
         LogicalPlan::Projection(_) => {
-            map_named(plan, |value| value.transform_up(|part| as_value(part, &schema)))?.data
+            let one = |part| as_value(part, &schema)?.transform_data(|part| Ok(truth(part)));
+            map_named(plan, |value| value.transform_up(one))?.data
         }
         other => other,
     };
@@ -102,6 +104,18 @@ fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
     grouped(match plan.transformed {
         true => plan.data.recompute_schema()?,
         false => plan.data,
+    })
+}
+
+/// `x is true`, `x is false` and their opposites, which are never null: the engine says so, and forgets it where it compares with distinctness.
+fn truth(part: Expr) -> Transformed<Expr> {
+    let with = |value: Box<Expr>, other: bool| coalesce().call(vec![*value, lit(other)]);
+    Transformed::yes(match part {
+        Expr::IsTrue(value) => with(value, false),
+        Expr::IsFalse(value) => Expr::Not(with(value, true).into()),
+        Expr::IsNotTrue(value) => Expr::Not(with(value, false).into()),
+        Expr::IsNotFalse(value) => with(value, true),
+        other => return Transformed::no(other),
     })
 }
 

@@ -135,7 +135,8 @@ fn check_digits(expression: &Expr, schema: &DFSchema) -> Result<()> {
         }
         _ => return Ok(()),
     };
-    let Some(text) = operands.iter().filter_map(|one| text(one)).find(|text| digits_of_second(text) > MOST_DIGITS) else {
+    let Some(text) = operands.iter().filter_map(|one| text(one)).find(|text| digits_of_second(text) > MOST_DIGITS)
+    else {
         return Ok(());
     };
     let is_moment = |one: &&Expr| {

@@ -55,6 +55,7 @@ mod planning;
 mod prepared;
 mod quads;
 mod quantified;
+mod repeated_names;
 mod resolve;
 mod row_counts;
 mod row_values;

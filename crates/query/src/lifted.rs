@@ -168,7 +168,9 @@ fn of_join(join: Join) -> Result<LogicalPlan> {
             () if is_of(&part, right.schema()) => of_right.push(column(&mut part, &name)),
             () => {
                 let text = "a subquery in the condition of an outer join depends on both tables";
-                return Err(inside(Error::unsupported(text).hint("join with the rows of the subquery as a third table")));
+                return Err(inside(
+                    Error::unsupported(text).hint("join with the rows of the subquery as a third table"),
+                ));
             }
         }
         parts.push(part);
@@ -204,9 +206,8 @@ fn is_of(value: &Expr, schema: &DFSchema) -> bool {
             Expr::ScalarSubquery(subquery) => &subquery.outer_ref_columns,
             _ => return Ok(TreeNodeRecursion::Continue),
         };
-        is_of &= outer
-            .iter()
-            .all(|one| matches!(one, Expr::OuterReferenceColumn(_, column) if schema.has_column(column)));
+        is_of &=
+            outer.iter().all(|one| matches!(one, Expr::OuterReferenceColumn(_, column) if schema.has_column(column)));
         Ok(TreeNodeRecursion::Continue)
     });
     is_of

@@ -120,7 +120,9 @@ fn keys(mut rows: &LogicalPlan) -> Result<Option<Vec<Expr>>> {
 
 /// Whether a condition reads the outer row, also in a subquery of its own.
 fn depends(part: &Expr) -> bool {
-    part.contains_outer() || crate::lifted::has_subquery(part) || part.exists(|one| Ok(matches!(one, Expr::ScalarSubquery(_)))).unwrap_or(true)
+    part.contains_outer()
+        || crate::lifted::has_subquery(part)
+        || part.exists(|one| Ok(matches!(one, Expr::ScalarSubquery(_)))).unwrap_or(true)
 }
 
 /// The value of the row in a condition that it equals one of the outer row, of one type.

@@ -59,8 +59,7 @@ fn united(types: &[DataType]) -> Vec<DataType> {
 
 impl ScalarUDFImpl for OfMoments {
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
-        let fields: Vec<FieldRef> =
-            united(types).into_iter().map(|own| Arc::new(Field::new("", own, true))).collect();
+        let fields: Vec<FieldRef> = united(types).into_iter().map(|own| Arc::new(Field::new("", own, true))).collect();
         Ok(fields_with_udf(&fields, &*self.inner)?.iter().map(|field| field.data_type().clone()).collect())
     }
 

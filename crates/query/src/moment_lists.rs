@@ -47,7 +47,8 @@ pub(crate) fn compared(name: &str, arguments: usize) -> Option<usize> {
 /// Gives such arguments one type. Returns whether it has changed one.
 pub(crate) fn of_one_type(arguments: &mut [Expr], schema: &DFSchema) -> bool {
     let types: Vec<Option<DataType>> = arguments.iter().map(|one| one.get_type(schema).ok()).collect();
-    let items: Vec<Option<&DataType>> = types.iter().map(|own| own.as_ref().map(|own| item(own).unwrap_or(own))).collect();
+    let items: Vec<Option<&DataType>> =
+        types.iter().map(|own| own.as_ref().map(|own| item(own).unwrap_or(own))).collect();
     let first = types.iter().flatten().find_map(item);
     let Some(wanted) = wanted(arguments, &items, first) else { return false };
     let mut is_changed = false;
@@ -82,7 +83,8 @@ fn wanted(arguments: &[Expr], items: &[Option<&DataType>], first: Option<&DataTy
     if moments.clone().any(|own| matches!(own, DataType::Time32(_) | DataType::Time64(_))) {
         return None;
     }
-    let units = moments.clone().filter_map(|own| if let DataType::Timestamp(unit, _) = own { Some(*unit) } else { None });
+    let units =
+        moments.clone().filter_map(|own| if let DataType::Timestamp(unit, _) = own { Some(*unit) } else { None });
     let of_texts = arguments.iter().filter_map(text).map(|text| unit(text, TimeUnit::Second)).max();
     let Some(finest) = units.max() else {
         let has_time = arguments.iter().filter_map(text).any(|text| text.contains(':'));

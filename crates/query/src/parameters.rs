@@ -87,7 +87,8 @@ fn value(name: &str, text: &str, data_type: Option<&DataType>) -> Result<ScalarV
         Some(data_type) => {
             let value = match able(data_type, text) {
                 DataType::Timestamp(unit, Some(zone)) => instant(text, unit, &zone),
-                DataType::Duration(_) | DataType::Interval(_) if is_iso(text) => length(text),
+                // Also what is added to a moment, of which the engine thinks that it is one.
+                able if able.is_temporal() && is_iso(text) => length(text),
                 able => ScalarValue::try_from_string(text.to_owned(), &able),
             };
             value.map_err(|_| {

@@ -45,6 +45,7 @@ use crate::own_names;
 use crate::parameters::Parameters;
 use crate::parts::Divided;
 use crate::prepared::prepared;
+use crate::repeated_names;
 use crate::resolve::resolve;
 use crate::row_values::compare_values;
 use crate::similar;
@@ -108,6 +109,7 @@ impl Planning {
             matches!(&statement, Statement::Statement(sql) if !matches!(**sql, ast::Statement::Explain { .. }));
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
         let labels = if is_plain { Labels::of(sql) } else { Labels::default() };
+        repeated_names::rename(sql)?;
         respell(sql)?;
         similar::respell(sql)?;
         subqueries::rewrite(sql)?;

@@ -77,11 +77,13 @@ impl VisitorMut for Respell {
             }
             // As operators, they have their operands' types united.
             Expr::IsDistinctFrom(left, right) => {
-                let [left, right] = [left, right].map(|one| std::mem::replace(&mut **one, Expr::Value(Value::Null.into())));
+                let [left, right] =
+                    [left, right].map(|one| std::mem::replace(&mut **one, Expr::Value(Value::Null.into())));
                 *expression = Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(same(left, right)) };
             }
             Expr::IsNotDistinctFrom(left, right) => {
-                let [left, right] = [left, right].map(|one| std::mem::replace(&mut **one, Expr::Value(Value::Null.into())));
+                let [left, right] =
+                    [left, right].map(|one| std::mem::replace(&mut **one, Expr::Value(Value::Null.into())));
                 *expression = same(left, right);
             }
             // Of a zone that instants have by themselves.
@@ -290,7 +292,8 @@ fn renamed(function: &mut Function) -> Option<Expr> {
         }
         ("lag" | "lead", [_, _, FunctionArg::Unnamed(FunctionArgExpr::Expr(default))]) => {
             let (default, is_plain) = (default.clone(), function.null_treatment.is_none());
-            let is_constant = matches!(default, Expr::Value(_) | Expr::TypedString(_) | Expr::UnaryOp { .. } | Expr::Cast { .. });
+            let is_constant =
+                matches!(default, Expr::Value(_) | Expr::TypedString(_) | Expr::UnaryOp { .. } | Expr::Cast { .. });
             if is_constant || !is_plain || !arguments.clauses.is_empty() {
                 return None;
             }

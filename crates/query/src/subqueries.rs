@@ -12,8 +12,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CaseWhen, Expr, Ident, Query, SetExpr, Statement, TableFactor, UnaryOperator, Value, Visit, VisitMut,
-    Visitor, VisitorMut,
+    BinaryOperator, CaseWhen, Expr, Ident, Query, SetExpr, Statement, TableFactor, UnaryOperator, Value, Visit,
+    VisitMut, Visitor, VisitorMut,
 };
 use datafusion::sql::sqlparser::parser::Parser;
 use isomorph::error::Place;

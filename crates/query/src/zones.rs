@@ -20,6 +20,7 @@ use isomorph::Error;
 use isomorph::error::Place;
 
 use crate::errors::inside;
+use crate::functions::instant_of;
 use crate::instants::UTC;
 use crate::kept_names::map_named;
 
@@ -113,21 +114,20 @@ fn at_zone(moment: Expr, own: &DataType, zone: &Arc<str>) -> Result<Expr> {
         DataType::Timestamp(unit, Some(_)) => {
             to_local_time().call(vec![cast(moment, DataType::Timestamp(*unit, Some(Arc::clone(zone))))])
         }
-        DataType::Timestamp(unit, None) => in_zone(moment, *unit, zone),
-        DataType::Date32 => in_zone(moment, TimeUnit::Microsecond, zone),
+        DataType::Timestamp(_, None) => instant_of(moment, zone),
+        DataType::Date32 => instant_of(cast(moment, DataType::Timestamp(TimeUnit::Microsecond, None)), zone),
         other => {
             let error = Error::usage(format!("a value of type {other} is no time that a zone can have"));
             return Err(inside(
                 error
                     .at(Place::file("the question"))
-                    .hint(format!("timestamptz '2024-06-01T12:00:00Z' at time zone '{zone}'    the local time of an instant"))
-                    .hint(format!("timestamp '2024-06-01T12:00:00' at time zone '{zone}'    the instant of a local time")),
+                    .hint(format!(
+                        "timestamptz '2024-06-01T12:00:00Z' at time zone '{zone}'    the local time of an instant"
+                    ))
+                    .hint(format!(
+                        "timestamp '2024-06-01T12:00:00' at time zone '{zone}'    the instant of a local time"
+                    )),
             ));
         }
     })
-}
-
-fn in_zone(moment: Expr, unit: TimeUnit, zone: &Arc<str>) -> Expr {
-    let local = cast(moment, DataType::Timestamp(unit, Some(Arc::clone(zone))));
-    cast(local, DataType::Timestamp(unit, Some(UTC.into())))
 }

@@ -113,8 +113,14 @@ fn a_limit_may_be_that_of_each_outer_row() {
             "select k, y from o, lateral (select y from i where x = k order by y desc limit 1 offset 1) l order by k",
             &["1|4"],
         ),
-        ("select k, (select y from i where x = k order by y limit 1) as least from o order by k", &["1|3", "2|9", "3|null"]),
-        ("select k, exists (select 1 from i where x = k offset 1) as has_two from o order by k", &["1|true", "2|false", "3|false"]),
+        (
+            "select k, (select y from i where x = k order by y limit 1) as least from o order by k",
+            &["1|3", "2|9", "3|null"],
+        ),
+        (
+            "select k, exists (select 1 from i where x = k offset 1) as has_two from o order by k",
+            &["1|true", "2|false", "3|false"],
+        ),
         ("select k from o where 4 in (select y from i where x = k order by y limit 2) order by k", &["1"]),
         ("select k from o where 5 in (select y from i where x = k order by y limit 2) order by k", &[]),
     ] {

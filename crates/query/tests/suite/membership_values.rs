@@ -106,7 +106,10 @@ fn a_null_in_an_array_may_be_anything() {
             "select k, a = any([b, 2]), a <> all([b, 2]) from l order by k",
             &["1|true|false", "2|true|false", "3|null|null", "4|null|null", "5|true|false"],
         ),
-        ("select 1 = any([2, null]), 1 <> all([2, null]), 1 < any([null, 2]), 1 < all([null, 2])", &["null|null|true|null"]),
+        (
+            "select 1 = any([2, null]), 1 <> all([2, null]), 1 < any([null, 2]), 1 < all([null, 2])",
+            &["null|null|true|null"],
+        ),
         (
             "select k, a = any(v), a <> any(v), a < all(v) from (select k, a, array_append([2, 9], b) as v from l) q order by k",
             &["1|true|true|false", "2|true|true|false", "3|null|null|null", "4|null|null|null", "5|true|true|false"],
@@ -117,5 +120,17 @@ fn a_null_in_an_array_may_be_anything() {
         ),
         ("select cast(null as int[]) is null, 1 = any(cast(null as bigint[]))", &["true|null"]),
         ("select 0.0e0 = any([-0.0e0]), 1.5 = any([1, 1.5])", &["true|true"]),
+    ]);
+}
+
+#[test]
+fn truth_values_are_groups() {
+    check(&[
+        ("select distinct (a = 1) is not false as c from l order by c", &["false", "true"]),
+        ("select (a = 1) is true as c, count(*) from l group by (a = 1) is true order by c", &["false|4", "true|1"]),
+        (
+            "select distinct (not (a in (1, 2))) is true, (a > 1) is false, (a > 1) is not true from l order by 1, 2, 3",
+            &["false|false|false", "false|false|true", "false|true|true", "true|false|false"],
+        ),
     ]);
 }

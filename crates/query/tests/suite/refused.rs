@@ -195,7 +195,10 @@ fn any_and_all_may_depend_on_the_outer_row() {
     ] {
         assert_eq!(count(&condition), count(&other), "{condition}");
     }
-    assert_eq!(rows(&engine, "select id > any (select id from person) from person where id = 1000").unwrap(), ["false"]);
+    assert_eq!(
+        rows(&engine, "select id > any (select id from person) from person where id = 1000").unwrap(),
+        ["false"]
+    );
 }
 
 #[test]

@@ -6,6 +6,8 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use isomorph::error::Place;
 use isomorph::{Error, Kind, did_you_mean};
 
+use crate::array_any;
+
 /// An error of isomorph inside one of the engine.
 pub(crate) fn inside(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
@@ -136,6 +138,11 @@ const TREE: &str = "Unsupported ast node in sqltorel: ";
 const INTERNAL: [&str; 6] = ["__correlated_sq", "__scalar_sq", "_compared_", "_own_", "_value_", "_row_of_limit"];
 
 fn instead(text: &str) -> Option<Error> {
+    // An error of ours, which the engine has put into a text of its own.
+    if let Some((_, own)) = text.split_once("External error: ").filter(|_| text.contains(array_any::NAME)) {
+        let own = own.split(" (the question)").next().and_then(|own| own.split(". No function").next());
+        return own.map(|own| Error::usage(own.trim()).hint("x = any(array)    x in (1, 2)"));
+    }
     if INTERNAL.iter().any(|name| text.contains(name)) {
         let error = Error::unsupported("a subquery is not supported here");
         return Some(error.hint("join the tables, or compare in WHERE: exists (select 1 from …)"));

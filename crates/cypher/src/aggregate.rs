@@ -10,6 +10,7 @@ use crate::exec::Context;
 use crate::fault::{Class, Fault, Result};
 use crate::operators::{add, multiply, number};
 use crate::plan::{Aggregate, Aggregation, Projection, Slot};
+use crate::tables::{Argument, Whole, each};
 use crate::value::{Equivalent, Value, order};
 
 /// The groups of a projection, in the order in which they were found.
@@ -56,6 +57,28 @@ impl<'p> Grouping<'p> {
             state.add(aggregate, row, times, cx)?;
         }
         Ok(())
+    }
+
+    /// Adds all rows of a batch, if its columns are all that is read. Returns whether it has.
+    pub(crate) fn add_batch(&mut self, whole: &Whole<'_>, cx: &Context<'_>) -> Result<bool> {
+        let aggregates = &self.projection.aggregates;
+        if !self.projection.keys.is_empty() || !self.reads.is_empty() {
+            return Ok(false);
+        }
+        let Some(arguments) = aggregates.iter().map(|one| whole.of(one)).collect::<Option<Vec<_>>>() else {
+            return Ok(false);
+        };
+        let at = self.group(Vec::new(), Vec::new, cx)?;
+        let Some(group) = self.groups.get_mut(at) else { return Ok(false) };
+        for ((state, aggregate), argument) in group.states.iter_mut().zip(aggregates).zip(arguments) {
+            match argument {
+                Argument::Rows(count) => {
+                    state.count = state.count.saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
+                }
+                Argument::Numbers(column) => each(column, &mut |value| state.add_value(aggregate.what, value, 1, cx))?,
+            }
+        }
+        Ok(true)
     }
 
     /// The position of the group of these keys, which is added if it is new.

@@ -28,6 +28,8 @@ pub(crate) struct Shape<'p> {
     pub reads_ends: [bool; 2],
     /// Whether a row may stand for several matches.
     pub may_count: bool,
+    /// The aggregates that follow the pattern, if there are no groups, and nothing is read but their arguments.
+    pub sums: Option<&'p [Aggregate]>,
     /// The properties that clauses after the pattern read of the element, and of the left and the right node of a relationship, if they read nothing else.
     pub only: [Option<Vec<&'p Arc<str>>>; 3],
 }
@@ -108,9 +110,11 @@ impl<'p> Shape<'p> {
             && projection.is_aggregating
             && projection.aggregates.iter().all(|one| one.distinct || is_weighable(one.what))
             && !projection.exprs().chain(pattern.conditions.iter().map(|one| &*one.expr)).any(is_random);
+        let is_only = may_count && projection.keys.is_empty() && later_is_made(projection);
         Some(Shape {
             pattern,
             element,
+            sums: is_only.then_some(projection.aggregates.as_slice()),
             names: read.names,
             reads_labels: read.labels,
             reads_element: later,
@@ -119,6 +123,14 @@ impl<'p> Shape<'p> {
             only: [only(element), end(0), end(1)],
         })
     }
+}
+
+/// Whether what is computed of groups, and their order, read nothing but aggregates.
+fn later_is_made(projection: &Projection) -> bool {
+    let made =
+        |slot: &Slot| projection.aggregates.iter().any(|one| one.slot == *slot) || projection.outputs.contains(slot);
+    let later = projection.after.iter().map(|(_, expr)| expr).chain(projection.order.iter().map(|(expr, _)| expr));
+    later.flat_map(Expr::slots).all(|slot| made(&slot))
 }
 
 /// The slot of the element that has the rows of tables.

@@ -464,11 +464,16 @@ impl<'p, 'g> Project<'p, 'g> {
     pub(crate) fn grouped(&mut self, cx: &Context<'g>) -> Result<Grouping<'p>> {
         let mut groups = Grouping::new(self.projection);
         match &mut self.input {
-            Rows::First(first) => {
-                while let Some(times) = first.next(cx)? {
-                    groups.add(first.row(), times, cx)?;
+            Rows::First(first) => loop {
+                if let Some(whole) = first.whole(cx)?
+                    && groups.add_batch(&whole, cx)?
+                {
+                    first.skip();
+                    continue;
                 }
-            }
+                let Some(times) = first.next(cx)? else { break };
+                groups.add(first.row(), times, cx)?;
+            },
             Rows::Received { received, .. } => {
                 while let Some(values) = received.next()? {
                     cx.tick()?;

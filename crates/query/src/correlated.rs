@@ -8,14 +8,14 @@
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
-use datafusion::logical_expr::utils::{conjunction, merge_schema, split_conjunction_owned};
+use datafusion::logical_expr::utils::{conjunction, merge_schema, split_conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Subquery,
 };
 
 use isomorph::Error;
 
-use crate::errors::inside;
+use crate::errors::{inside, unequal};
 use crate::subqueries::COMPARED_ROWS;
 
 /// A subquery of one value, whose conditions on the outer row compare columns.
@@ -31,7 +31,36 @@ pub(crate) fn with_key_columns(subquery: Subquery) -> Result<Subquery> {
         LogicalPlan::Filter(filter) if filter.predicate.contains_outer() => keyed(filter, &mut count),
         other => Ok(Transformed::no(other)),
     })?;
+    check_keys(&plan.data)?;
     Ok(Subquery { subquery: plan.data.into(), ..subquery })
+}
+
+/// Refuses aggregates of rows that depend on the outer row by another condition than that a column equals a value: the engine groups by such columns.
+fn check_keys(plan: &LogicalPlan) -> Result<()> {
+    let is_key = |part: &Expr| match part {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => match (&**left, &**right) {
+            (Expr::Column(_), other) | (other, Expr::Column(_)) => !other.any_column_refs(),
+            _ => false,
+        },
+        _ => false,
+    };
+    let mut is_below = false;
+    let mut has_other = false;
+    plan.apply(|node| {
+        match node {
+            LogicalPlan::Aggregate(_) => is_below = true,
+            LogicalPlan::Filter(filter) if is_below => {
+                let mut parts = split_conjunction(&filter.predicate).into_iter();
+                has_other |= parts.any(|part| part.contains_outer() && !is_key(part));
+            }
+            _ => {}
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    match has_other {
+        true => Err(inside(unequal())),
+        false => Ok(()),
+    }
 }
 
 fn keyed(filter: Filter, count: &mut usize) -> Result<Transformed<LogicalPlan>> {
@@ -128,7 +157,10 @@ pub(crate) fn selected(plan: &LogicalPlan) -> Result<Option<(Vec<Expr>, &Logical
 }
 
 /// An expression on the columns of a projection, on those of its input.
-fn below(value: Expr, projection: &Projection) -> Result<Expr> {
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn below(value: Expr, projection: &Projection) -> Result<Expr> {
     let found = value.transform_up(|part| match part {
         Expr::Column(column) => {
             let place = projection.schema.maybe_index_of_column(&column);
@@ -147,9 +179,6 @@ fn below(value: Expr, projection: &Projection) -> Result<Expr> {
 /// # Errors
 /// [`isomorph::Kind::Unsupported`] for those.
 pub(crate) fn check_levels(plan: &LogicalPlan) -> Result<()> {
-    if !matches!(plan, LogicalPlan::Filter(_)) {
-        return Ok(());
-    }
     let schema = merge_schema(&plan.inputs());
     let check = |subquery: &Subquery| {
         let far = subquery.outer_ref_columns.iter().find_map(|one| match one {

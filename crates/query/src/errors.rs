@@ -6,6 +6,8 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use isomorph::error::Place;
 use isomorph::{Error, Kind, did_you_mean};
 
+use crate::array_any;
+
 /// An error of isomorph inside one of the engine.
 pub(crate) fn inside(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
@@ -97,6 +99,18 @@ fn too_large(text: &str) -> Error {
         .hint("--memory 2GiB    a larger limit")
 }
 
+/// The error of a subquery of one value that depends on the outer row by another condition than that values are equal.
+pub(crate) fn unequal() -> Error {
+    let (_, what, hint) = UNEQUAL;
+    Error::unsupported(what).at(Place::file("the question")).hint(hint)
+}
+
+const UNEQUAL: (&str, &str, &str) = (
+    "Physical plan does not support logical expression ScalarSubquery",
+    "a subquery whose condition on the outer row is another than = is not supported here",
+    "join the tables, and group: select a.id, count(b.id) from a left join b on b.x < a.x group by a.id",
+);
+
 /// Questions that the engine does not answer, and what to write instead.
 const INSTEAD: [(&str, &str, &str); 4] = [
     (
@@ -104,11 +118,7 @@ const INSTEAD: [(&str, &str, &str); 4] = [
         "a subquery that depends on the outer row is not supported here: one with limit, or of a list",
         "number the rows: from (select *, row_number() over (partition by a order by b) as n from t) where n <= 2",
     ),
-    (
-        "Physical plan does not support logical expression ScalarSubquery",
-        "a subquery whose condition on the outer row is another than = is not supported here",
-        "join the tables, and group: select a.id, count(b.id) from a left join b on b.x < a.x group by a.id",
-    ),
+    UNEQUAL,
     (
         "Physical plan does not support logical expression",
         "a subquery is not supported here",
@@ -124,7 +134,23 @@ const INSTEAD: [(&str, &str, &str); 4] = [
 /// How the engine begins to refuse a part of a syntax tree, which it prints.
 const TREE: &str = "Unsupported ast node in sqltorel: ";
 
+/// What begins names of the engine's, and of ours, that a question does not have.
+const INTERNAL: [&str; 6] = ["__correlated_sq", "__scalar_sq", "_compared_", "_own_", "_value_", "_row_of_limit"];
+
 fn instead(text: &str) -> Option<Error> {
+    // An error of ours, which the engine has put into a text of its own.
+    if let Some((_, own)) = text.split_once("External error: ").filter(|_| text.contains(array_any::NAME)) {
+        let own = own.split(" (the question)").next().and_then(|own| own.split(". No function").next());
+        return own.map(|own| Error::usage(own.trim()).hint("x = any(array)    x in (1, 2)"));
+    }
+    if INTERNAL.iter().any(|name| text.contains(name)) {
+        let error = Error::unsupported("a subquery is not supported here");
+        return Some(error.hint("join the tables, or compare in WHERE: exists (select 1 from …)"));
+    }
+    if text.contains("Physical input schema should be the same") {
+        let error = Error::unsupported("an expression of a group is not supported here");
+        return Some(error.hint("select x, count(*) from (select … as x from t) q group by x"));
+    }
     if let Some((_, tree)) = text.split_once(TREE) {
         let name: String = tree.chars().take_while(|one| one.is_ascii_alphanumeric()).collect();
         let error = Error::unsupported(format!("an expression is not supported: {name}"));

@@ -11,17 +11,19 @@
 //! | decimals cast to floats | a float that may not be the nearest | the nearest |
 //! | intervals, in comparisons, orders, groups, joins, `distinct` | by months, then days, then the rest: a day is longer than 36 hours | by length: see `intervals`, `groups` |
 //! | `x not in (select …)` with other parts of a condition beside it by `or`, for a constant, or where the subquery depends on the outer row | loses that a null may be anything | `not exists (select … where x = … or it is unknown)`: see `memberships` |
+//! | `x in (select …)` as a value | refuses it | true, false or null: see `memberships`, `marks` |
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
 use datafusion::config::ConfigOptions;
+use datafusion::functions::core::coalesce;
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::expr::{
     AggregateFunction, Between, Case, Cast, InList, InSubquery, ScalarFunction, Sort, TryCast, WindowFunction,
 };
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, Distinct, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
+    BinaryExpr, Distinct, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, lit,
 };
 use datafusion::optimizer::AnalyzerRule;
 
@@ -36,7 +38,7 @@ use crate::functions::{
 use crate::groups::grouped;
 use crate::intervals::has_several_fields;
 use crate::kept_names::map_named;
-use crate::memberships::memberships;
+use crate::memberships::{as_value, memberships};
 use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
 
@@ -92,12 +94,28 @@ fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
             on.sort_expr = on.sort_expr.map(|all| all.into_iter().map(|one| ordered(one, &schema)).collect());
             LogicalPlan::Distinct(Distinct::On(on))
         }
+        LogicalPlan::Projection(_) => {
+            let one = |part| as_value(part, &schema)?.transform_data(|part| Ok(truth(part)));
+            map_named(plan, |value| value.transform_up(one))?.data
+        }
         other => other,
     };
     let plan = map_named(plan, |expression| expression.transform_up(|expression| one(expression, &schema)))?;
     grouped(match plan.transformed {
         true => plan.data.recompute_schema()?,
         false => plan.data,
+    })
+}
+
+/// `x is true`, `x is false` and their opposites, which are never null: the engine says so, and forgets it where it compares with distinctness.
+fn truth(part: Expr) -> Transformed<Expr> {
+    let with = |value: Box<Expr>, other: bool| coalesce().call(vec![*value, lit(other)]);
+    Transformed::yes(match part {
+        Expr::IsTrue(value) => with(value, false),
+        Expr::IsFalse(value) => Expr::Not(with(value, true).into()),
+        Expr::IsNotTrue(value) => Expr::Not(with(value, false).into()),
+        Expr::IsNotFalse(value) => with(value, true),
+        other => return Transformed::no(other),
     })
 }
 

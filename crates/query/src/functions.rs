@@ -18,13 +18,14 @@ use datafusion::common::utils::normalize_float_zero;
 use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, lit,
 };
 use datafusion::physical_expr_common::datum::apply;
 use isomorph::Error;
 
 use crate::doubles::nearest;
 use crate::errors::inside;
+use crate::instants::UTC;
 use crate::intervals::{canonicals, extremes, lengths};
 use crate::sums::{has_digits, too_long};
 use crate::truncated::begins;
@@ -54,6 +55,8 @@ enum Does {
     Shorter,
     /// True, whatever the value is: a key of joins that all rows share.
     Always,
+    /// The instant of a local time in a zone, in UTC: a cast to the zone is undone by the engine where it is compared with a constant, as if it changed nothing.
+    Instant,
     /// The nearest whole number; of two, the even one. For casts of floats to integers.
     Whole,
     /// The nearest decimal with so many digits after the point; of two, the one farther from zero.
@@ -94,6 +97,7 @@ function! {
     LONGER = Longer of 2;
     SHORTER = Shorter of 2;
     ALWAYS = Always of 1;
+    INSTANT = Instant of 2;
 }
 
 /// `+`, `-`, `*` and shifts of integers of one type, and all arithmetic of decimals, from left to right: an error where the engine wraps, or has more digits than its
@@ -176,7 +180,7 @@ pub(crate) fn made_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
 
 /// The functions whose names say all that they do.
 #[cfg(feature = "distributed")]
-pub(crate) fn all() -> [Arc<ScalarUDF>; 12] {
+pub(crate) fn all() -> [Arc<ScalarUDF>; 13] {
     [
         &NEGATE,
         &ZERO,
@@ -190,6 +194,7 @@ pub(crate) fn all() -> [Arc<ScalarUDF>; 12] {
         &LONGER,
         &SHORTER,
         &ALWAYS,
+        &INSTANT,
     ]
     .map(|function| Arc::clone(function))
 }
@@ -338,6 +343,11 @@ pub(crate) fn always() -> Arc<ScalarUDF> {
     Arc::clone(&ALWAYS)
 }
 
+/// The instant of a timestamp without a zone, which is a local time in this one.
+pub(crate) fn instant_of(time: Expr, zone: &str) -> Expr {
+    INSTANT.call(vec![time, lit(zone)])
+}
+
 /// A decimal with fewer digits after the point.
 pub(crate) fn rounded(value: Expr, scale: i8) -> Expr {
     Function::udf(Does::Rounded(scale), 1).call(vec![value])
@@ -383,6 +393,7 @@ impl ScalarUDFImpl for Function {
             Does::Longer => "longer_interval",
             Does::Shorter => "shorter_interval",
             Does::Always => ALWAYS_NAME,
+            Does::Instant => "instant_of_zone",
             Does::Rounded(_) => "nearest_decimal",
         }
     }
@@ -401,6 +412,7 @@ impl ScalarUDFImpl for Function {
             (Does::Length, _) => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
             (Does::Canonical | Does::Longer | Does::Shorter, _) => DataType::Interval(IntervalUnit::MonthDayNano),
             (Does::Always, _) => DataType::Boolean,
+            (Does::Instant, Some(DataType::Timestamp(unit, _))) => DataType::Timestamp(*unit, Some(UTC.into())),
             (Does::Begin, _) => match types.get(1) {
                 Some(own @ DataType::Timestamp(..)) => own.clone(),
                 _ => DataType::Timestamp(TimeUnit::Microsecond, None),
@@ -455,6 +467,16 @@ impl ScalarUDFImpl for Function {
             (Does::Rounded(scale), [value]) => {
                 let data_type = args.return_field.data_type();
                 each(value, &|array| round(array, scale, data_type))
+            }
+            (Does::Instant, [time, ColumnarValue::Scalar(zone)]) => {
+                let zone = zone.try_as_str().flatten().unwrap_or(UTC);
+                let utc = args.return_field.data_type();
+                let options = CastOptions { safe: false, ..CastOptions::default() };
+                each(time, &|times| {
+                    let DataType::Timestamp(unit, _) = utc else { return internal_err!("{utc} is no instant") };
+                    let local = cast_with_options(times, &DataType::Timestamp(*unit, Some(zone.into())), &options)?;
+                    Ok(cast_with_options(&local, utc, &options)?)
+                })
             }
             (Does::Begin, [ColumnarValue::Scalar(of), date]) => {
                 let of = of.try_as_str().flatten().unwrap_or_default().to_lowercase();

@@ -15,21 +15,25 @@ use arrow_schema::{DataType, TimeUnit};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::functions::core::coalesce;
-use datafusion::logical_expr::expr::{Case, InList, InSubquery, ScalarFunction};
+use datafusion::logical_expr::expr::{Case, InList, InSubquery, ScalarFunction, SetComparison};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     Between, BinaryExpr, Expr, ExprSchemable, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, cast,
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
+use isomorph::Error;
+use isomorph::error::Place;
 
+use crate::errors::inside;
 use crate::kept_names::map_named;
 use crate::mixed::{UNITING, is_comparison};
+use crate::moment_lists::{compared, item, of_one_type};
 use crate::spelling::digits_of_second;
 use crate::times::in_one_unit;
 
 /// The zone of instants that are written down.
-const UTC: &str = "+00:00";
+pub(crate) const UTC: &str = "+00:00";
 
 /// The widest type of times of day.
 pub(crate) const TIME: DataType = DataType::Time64(TimeUnit::Nanosecond);
@@ -60,6 +64,7 @@ pub(crate) fn instants(plan: LogicalPlan) -> Result<LogicalPlan> {
 }
 
 fn one(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    check_digits(&expression, schema)?;
     // The same function, whose types the engine unites better: as `nvl`, two units of timestamps become a text.
     if let Expr::ScalarFunction(ScalarFunction { func, .. }) = &mut expression
         && func.name() == "nvl"
@@ -101,10 +106,57 @@ fn one(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "nvl2" => {
             of_one_kind(&mut args.iter_mut().skip(1).collect::<Vec<_>>(), schema)
         }
+        Expr::ScalarFunction(ScalarFunction { func, args }) => match compared(func.name(), args.len()) {
+            Some(count) => args.get_mut(..count).is_some_and(|args| of_one_type(args, schema)),
+            None => false,
+        },
+        // The default of `lag` and `lead`.
+        Expr::WindowFunction(window) => match window.params.args.as_mut_slice() {
+            [value, _, default] => of_one_kind(&mut [value, default], schema),
+            _ => false,
+        },
         Expr::InSubquery(InSubquery { expr, subquery, .. }) => of_subquery(expr, subquery, schema)?,
+        Expr::SetComparison(SetComparison { expr, subquery, .. }) => of_subquery(expr, subquery, schema)?,
         _ => false,
     };
     Ok(if is_changed { Transformed::yes(expression) } else { Transformed::no(expression) })
+}
+
+/// Refuses texts beside moments that have more digits than a moment has: the engine ignores them.
+fn check_digits(expression: &Expr, schema: &DFSchema) -> Result<()> {
+    let operands: Vec<&Expr> = match expression {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => vec![left, right],
+        Expr::Between(Between { expr, low, high, .. }) => vec![expr, low, high],
+        Expr::InList(InList { expr, list, .. }) => std::iter::once(&**expr).chain(list).collect(),
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if UNITING.contains(&func.name()) || compared(func.name(), args.len()).is_some() =>
+        {
+            args.iter().collect()
+        }
+        _ => return Ok(()),
+    };
+    let Some(text) = operands.iter().filter_map(|one| text(one)).find(|text| digits_of_second(text) > MOST_DIGITS)
+    else {
+        return Ok(());
+    };
+    let is_moment = |one: &&Expr| {
+        let own = one.get_type(schema).ok();
+        own.is_some_and(|own| item(&own).unwrap_or(&own).is_temporal())
+    };
+    match operands.iter().any(is_moment) {
+        true => Err(inside(too_many_digits(text))),
+        false => Ok(()),
+    }
+}
+
+/// The most digits after the point of a second.
+pub(crate) const MOST_DIGITS: usize = 9;
+
+/// The error of a text with more digits.
+pub(crate) fn too_many_digits(text: &str) -> Error {
+    let count = digits_of_second(text);
+    Error::usage(format!("a time has at most {MOST_DIGITS} digits after the point, found {count}: {text}"))
+        .at(Place::file("the question"))
 }
 
 /// A value, and the column of the subquery that it is compared with.
@@ -152,12 +204,12 @@ fn is_open(operand: &Expr) -> bool {
     matches!(operand, Expr::Placeholder(_))
 }
 
-fn is_text(data_type: Option<&DataType>) -> bool {
+pub(crate) fn is_text(data_type: Option<&DataType>) -> bool {
     matches!(data_type, Some(DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View))
 }
 
 /// The text of a literal.
-fn text(operand: &Expr) -> Option<&str> {
+pub(crate) fn text(operand: &Expr) -> Option<&str> {
     match operand {
         Expr::Literal(value, _) => value.try_as_str().flatten(),
         _ => None,
@@ -189,7 +241,7 @@ fn of_dates(operands: &mut [&mut Expr]) -> bool {
 }
 
 /// The unit that has all digits of a text.
-fn unit(text: &str, least: TimeUnit) -> TimeUnit {
+pub(crate) fn unit(text: &str, least: TimeUnit) -> TimeUnit {
     least.max(match digits_of_second(text) {
         0 => TimeUnit::Second,
         1..=3 => TimeUnit::Millisecond,
@@ -268,8 +320,12 @@ pub(crate) struct Times;
 impl ExprPlanner for Times {
     fn plan_binary_op(&self, mut raw: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
         use BinaryOperator as O;
-        if matches!(raw.op, O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq) {
+        if matches!(raw.op, O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::Spaceship) {
             in_one_unit(&mut [&mut raw.left, &mut raw.right], schema);
+        }
+        let is_moment = |one: &Expr| one.get_type(schema).is_ok_and(|own| matches!(own, DataType::Timestamp(..)));
+        if raw.op == O::Minus && is_moment(&raw.left) && is_moment(&raw.right) {
+            of_one_kind(&mut [&mut raw.left, &mut raw.right], schema);
         }
         Ok(PlannerResult::Original(raw))
     }

@@ -18,6 +18,7 @@ use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use isomorph::Error;
 
 use crate::errors::inside;
+use crate::marks::marked;
 
 /// The rule of the engine that joins subqueries: before it does, and after it has joined those inside of them, their columns get the names.
 pub(crate) fn joined() -> impl OptimizerRule + Send + Sync {
@@ -45,6 +46,7 @@ impl OptimizerRule for OwnNames {
             return Ok(Transformed::yes(LogicalPlan::Subquery(Subquery { subquery, outer_ref_columns, spans })));
         }
         let plan = plan.map_subqueries(|subquery| self.rewrite(subquery, config))?;
+        let plan = plan.transform_data(|plan| marked(plan, &self.engine, config))?;
         plan.transform_data(|plan| self.engine.rewrite(plan, config))
     }
 }

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arrow_array::types::IntervalMonthDayNano;
 use arrow_schema::{DataType, TimeUnit};
 use datafusion::common::metadata::ScalarAndMetadata;
-use datafusion::common::{ParamValues, ScalarValue};
+use datafusion::common::{ParamValues, ScalarValue, plan_err};
 use datafusion::logical_expr::LogicalPlan;
 use isomorph::{Error, Result, did_you_mean};
 
+use crate::durations;
 use crate::errors::of_engine;
-use crate::instants::instant;
+use crate::instants::{MOST_DIGITS, instant, too_many_digits};
 use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
 
@@ -79,9 +81,14 @@ impl Parameters {
 fn value(name: &str, text: &str, data_type: Option<&DataType>) -> Result<ScalarValue> {
     match data_type {
         Some(DataType::Null) | None => Ok(guess(text)),
+        Some(data_type) if data_type.is_temporal() && digits_of_second(text) > MOST_DIGITS => {
+            Err(too_many_digits(text))
+        }
         Some(data_type) => {
             let value = match able(data_type, text) {
                 DataType::Timestamp(unit, Some(zone)) => instant(text, unit, &zone),
+                // Also what is added to a moment, of which the engine thinks that it is one.
+                able if able.is_temporal() && is_iso(text) => length(text),
                 able => ScalarValue::try_from_string(text.to_owned(), &able),
             };
             value.map_err(|_| {
@@ -89,6 +96,22 @@ fn value(name: &str, text: &str, data_type: Option<&DataType>) -> Result<ScalarV
                 Error::usage(format!("parameter {name} is {text:?}, but is compared with a value of type {ty}"))
             })
         }
+    }
+}
+
+/// Whether a text is written as a duration of ISO 8601.
+fn is_iso(text: &str) -> bool {
+    text.trim_start_matches(['+', '-']).starts_with('P')
+}
+
+/// The interval of such a text.
+fn length(text: &str) -> datafusion::common::Result<ScalarValue> {
+    let interval = durations::parse(text).and_then(|(months, days, nanoseconds)| {
+        Some(IntervalMonthDayNano::new(i32::try_from(months).ok()?, i32::try_from(days).ok()?, nanoseconds))
+    });
+    match interval {
+        Some(interval) => Ok(ScalarValue::IntervalMonthDayNano(Some(interval))),
+        None => plan_err!("no duration"),
     }
 }
 

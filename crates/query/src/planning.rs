@@ -26,6 +26,7 @@ use isomorph::{Error, Result};
 use tokio::runtime::Handle;
 
 use crate::aggregates;
+use crate::array_any;
 use crate::bounded;
 use crate::catalog::{CATALOG, Catalog, SqlCatalog};
 use crate::end_groups::EndGroups;
@@ -37,12 +38,14 @@ use crate::instants::Times;
 use crate::joined::Searches;
 use crate::labels::Labels;
 use crate::merged::merge;
+use crate::moment_functions;
 use crate::narrowing;
 use crate::null_lists::NullLists;
 use crate::own_names;
 use crate::parameters::Parameters;
 use crate::parts::Divided;
 use crate::prepared::prepared;
+use crate::repeated_names;
 use crate::resolve::resolve;
 use crate::row_values::compare_values;
 use crate::similar;
@@ -106,6 +109,7 @@ impl Planning {
             matches!(&statement, Statement::Statement(sql) if !matches!(**sql, ast::Statement::Explain { .. }));
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
         let labels = if is_plain { Labels::of(sql) } else { Labels::default() };
+        repeated_names::rename(sql)?;
         respell(sql)?;
         similar::respell(sql)?;
         subqueries::rewrite(sql)?;
@@ -212,8 +216,11 @@ impl Planning {
         state.add_analyzer_rule(Arc::new(Exact));
         aggregates::register(&mut state).map_err(of_engine)?;
         bounded::register(&mut state, limit).map_err(of_engine)?;
+        moment_functions::register(&mut state).map_err(of_engine)?;
         state.register_expr_planner(Arc::new(Times)).map_err(of_engine)?;
-        state.register_udf(functions::always()).map_err(of_engine)?;
+        for function in array_any::all().chain([functions::always()]) {
+            state.register_udf(function).map_err(of_engine)?;
+        }
         // The time that the question calls now.
         state.mark_start_execution();
         Ok(state)
@@ -260,6 +267,9 @@ impl TypePlanner for Types {
             ast::DataType::Timestamp(None, ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => {
                 let zone = Some("+00:00".into());
                 Some(Arc::new(Field::new("", DataType::Timestamp(TimeUnit::Microsecond, zone), true)))
+            }
+            ast::DataType::Time(Some(9), ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
+                Some(Arc::new(Field::new("", DataType::Time64(TimeUnit::Nanosecond), true)))
             }
             _ => None,
         })

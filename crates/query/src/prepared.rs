@@ -3,17 +3,21 @@
 //! | question | the planner | here |
 //! |---|---|---|
 //! | `x = any (select x …)` | compares the inner `x` with itself | the inner table has a name of its own |
-//! | `x < any (select …)`, where the subquery depends on the outer row | fails | see `quantified` |
+//! | `x < any (select …)`, where the subquery depends on the outer row, or the comparison is a value | fails | see `quantified` |
+//! | a subquery with a limit that depends on the outer row | refuses it | rows that are numbered: see `limited` |
+//! | comparisons with subqueries in `order by` and in the conditions of joins | refuses them | columns of the rows below: see `lifted` |
 //! | `intersect all`, `except all` | keep or drop all equal rows | equal rows are numbered, and their numbers compared too |
-//! | `exists (…)` among what is selected; aggregates that depend on the outer row | refuses it; loses their row | see `row_counts` |
+//! | `exists (…)` as a value; aggregates that depend on the outer row | refuses it; loses their row | see `marks`, `row_counts` |
 //! | numerals with a point | exact decimals everywhere, or floats everywhere | decimals beside decimals, otherwise floats |
 //! | decimals beside floats | the float is a decimal of 15 digits after the point | the decimal is a float |
 //! | `date_trunc` of a date, or of a time without a zone | nanoseconds, which have no years before 1678 | microseconds, or the unit of the time |
 //! | `(a, b) in (select x, y …)`, where the subquery depends on the outer row | loses what the inner table is called | see `correlated` |
 //! | `x in (…)` with columns or null | mixes up two lists about one value | see `lists` |
 //! | windows in the order of intervals | refuses them | the order of their lengths |
+//! | windows in the order of times of day, with distances in their frames | an internal error | the times of one day |
 //! | windows in the order of times of day, durations, bytes or structs, without distances in their frames | refuses them | frames of peers, which are the same |
 //! | instants beside values without a zone, times of day beside texts | the zone of the column; digits that are cut | UTC; all digits: see `instants` |
+//! | parts of instants, and `at time zone` | the zone of the column | UTC; as in PostgreSQL: see `zones` |
 //! | a date and an interval with hours, minutes or seconds, or one that is calculated | a date, without the part of the day | a time |
 
 use std::sync::Arc;
@@ -28,20 +32,23 @@ use datafusion::logical_expr::expr::{Between, Cast, InList, ScalarFunction, SetC
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, ExprFunctionExt, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
-    Operator, Subquery, SubqueryAlias, Values, WindowFrameBound, WindowFrameUnits,
+    Operator, Subquery, SubqueryAlias, Values, WindowFrameBound, WindowFrameUnits, cast,
 };
 
 use crate::correlated::{check_levels, compared_rows};
 use crate::doubles::nearest;
 use crate::functions::{begin, length};
-use crate::instants::instants;
+use crate::instants::{TIME, instants};
 use crate::intervals::has_several_fields;
 use crate::kept_names::map_named;
+use crate::lifted::lifted;
+use crate::limited::{limited, of_one_row};
 use crate::lists::lists;
 use crate::mixed::mixed;
 use crate::quantified::quantified;
 use crate::row_counts;
 use crate::unions::unions;
+use crate::zones::zones;
 
 /// The most digits of an integer that always has 64 bits.
 const DIGITS: u8 = 18;
@@ -52,11 +59,14 @@ const DIGITS: u8 = 18;
 /// Those of the engine.
 pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
     let names = AtomicUsize::new(0);
+    let plan = plan.transform_up_with_subqueries(|plan| lifted(plan).map(Transformed::yes))?.data;
     let plan = plan.transform_up_with_subqueries(|plan| {
-        let plan = compared_rows(plan)?.data;
+        let plan = limited(compared_rows(plan)?.data)?;
+        let plan = map_named(plan, |value| value.transform_up(one_value))?.data;
         check_levels(&plan)?;
         let plan = row_counts::counted(plan)?;
         let plan = quantified(plan)?;
+        let plan = zones(plan)?;
         let plan = compared(plan, &names)?;
         let plan = counted(plan)?;
         let plan = numerals(plan)?;
@@ -66,6 +76,14 @@ pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
         plan.recompute_schema().map(Transformed::yes)
     });
     Ok(plan?.data)
+}
+
+/// A subquery of one value that has a limit.
+fn one_value(part: Expr) -> Result<Transformed<Expr>> {
+    match part {
+        Expr::ScalarSubquery(subquery) => Ok(Transformed::yes(Expr::ScalarSubquery(of_one_row(subquery)?))),
+        other => Ok(Transformed::no(other)),
+    }
 }
 
 /// Gives tables of `any` and `all` names of their own.
@@ -221,6 +239,12 @@ fn measured(expression: Expr, schema: &DFSchema) -> Expr {
         if frame.units == WindowFrameUnits::Range && first.is_some_and(|own| !has_distances(&own)) {
             frame.units = WindowFrameUnits::Groups;
         }
+    } else if let [sort] = window.params.order_by.as_mut_slice()
+        && sort.expr.get_type(schema).is_ok_and(|own| matches!(own, DataType::Time32(_) | DataType::Time64(_)))
+    {
+        // Distances of times of day are those of times of one day.
+        let types = [TIME, DataType::Int64, DataType::Timestamp(TimeUnit::Nanosecond, None)];
+        sort.expr = types.into_iter().fold(std::mem::take(&mut sort.expr), cast);
     }
     Expr::WindowFunction(window)
 }

@@ -3,7 +3,7 @@
 //! | subquery | the engine | here |
 //! |---|---|---|
 //! | an aggregate without groups that depends on the outer row, in `exists`, `in`, `any` and `all` | has no row where nothing is counted | its one row is a value |
-//! | `exists (…)` among what is selected | refuses it | whether the number of rows is more than 0 |
+//! | `exists (…)` that does not depend on the outer row, as a value | refuses it | whether the number of rows is more than 0 |
 
 use std::sync::Arc;
 
@@ -22,23 +22,26 @@ use datafusion::logical_expr::{
 /// # Errors
 /// Those of the engine.
 pub(crate) fn counted(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let (names, is_selected) = (NamePreserver::new(&plan), matches!(plan, LogicalPlan::Projection(_)));
+    let (names, is_value) = (NamePreserver::new(&plan), !matches!(plan, LogicalPlan::Filter(_) | LogicalPlan::Join(_)));
     let changed = plan.map_expressions(|expression| {
         let name = names.save(&expression);
-        let changed = expression.transform_up(|part| of_one_row(part, is_selected))?;
+        let changed = expression.transform_up(|part| of_one_row(part, is_value))?;
         changed.map_data(|expression| Ok(name.restore(expression)))
     })?;
     Ok(changed.data)
 }
 
-fn of_one_row(expression: Expr, is_selected: bool) -> Result<Transformed<Expr>> {
+fn of_one_row(expression: Expr, is_value: bool) -> Result<Transformed<Expr>> {
     Ok(Transformed::yes(match expression {
         Expr::Exists(Exists { subquery, negated }) => match OneRow::of(&subquery) {
             Some(row) => {
                 let is_there = row.is_there()?;
                 if negated { not(is_there) } else { is_there }
             }
-            None if is_selected => has_rows(subquery, negated)?,
+            None if is_value && subquery.outer_ref_columns.is_empty() => {
+                let has_rows = has_rows(subquery)?;
+                if negated { not(has_rows) } else { has_rows }
+            }
             None => return Ok(Transformed::no(Expr::Exists(Exists { subquery, negated }))),
         },
         Expr::InSubquery(InSubquery { expr, subquery, negated }) => match OneRow::of(&subquery) {
@@ -129,20 +132,14 @@ fn keeps_a_row(limit: &Limit) -> bool {
         && matches!(fetch, Ok(FetchType::Literal(most)) if most.is_none_or(|most| most > 0))
 }
 
-/// Whether a subquery has rows.
-fn has_rows(subquery: Subquery, negated: bool) -> Result<Expr> {
-    let Subquery { mut subquery, outer_ref_columns, spans } = subquery;
-    // The engine does not join what depends on the outer row and has a limit.
-    while let LogicalPlan::Limit(limit) = &*subquery
-        && keeps_a_row(limit)
-    {
-        subquery = Arc::clone(&limit.input);
-    }
-    let mut rows = LogicalPlanBuilder::from(Arc::unwrap_or_clone(subquery));
-    if outer_ref_columns.is_empty() {
-        rows = rows.limit(0, Some(1))?;
-    }
+/// Whether a subquery that does not depend on the outer row has rows.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn has_rows(subquery: Subquery) -> Result<Expr> {
+    let Subquery { subquery, outer_ref_columns, spans } = subquery;
+    let rows = LogicalPlanBuilder::from(Arc::unwrap_or_clone(subquery)).limit(0, Some(1))?;
     let rows = Arc::new(rows.aggregate(std::iter::empty::<Expr>(), [count_all()])?.build()?);
     let number = Expr::ScalarSubquery(Subquery { subquery: rows, outer_ref_columns, spans });
-    Ok(if negated { number.eq(lit(0_i64)) } else { number.gt(lit(0_i64)) })
+    Ok(number.gt(lit(0_i64)))
 }

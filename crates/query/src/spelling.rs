@@ -3,12 +3,15 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
+    BinaryOperator, CaseWhen, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArguments, Ident, ObjectName, Query, SetExpr, Statement, TimezoneInfo, TypedString, UnaryOperator, Value,
     VisitMut, VisitorMut,
 };
 use isomorph::error::Place;
 use isomorph::{Error, Result};
+
+use crate::array_any;
+use crate::instants::{MOST_DIGITS, UTC, too_many_digits};
 
 /// The most digits of a numeral that may be a decimal.
 const DIGITS: usize = 38;
@@ -35,6 +38,9 @@ impl VisitorMut for Respell {
     }
 
     fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Error> {
+        if let Some(other) = array_any::respelled(expression) {
+            *expression = other;
+        }
         // A decimal has no negative zero.
         if let Expr::UnaryOp { op: UnaryOperator::Minus, expr } = expression
             && let Some(text) = numeral(expr).filter(|text| is_zero(text))
@@ -53,7 +59,7 @@ impl VisitorMut for Respell {
             }
             Expr::TypedString(TypedString { data_type, value, .. }) => {
                 if let Value::SingleQuotedString(text) = &value.value {
-                    if let Some(error) = has_offset(text, data_type) {
+                    if let Some(error) = has_offset(text, data_type).or_else(|| has_more_digits(text, data_type)) {
                         return ControlFlow::Break(error);
                     }
                     in_nanoseconds(text, data_type);
@@ -63,11 +69,34 @@ impl VisitorMut for Respell {
                 if let Expr::Value(value) = &**expr
                     && let Value::SingleQuotedString(text) = &value.value
                 {
-                    if let Some(error) = has_offset(text, data_type) {
+                    if let Some(error) = has_offset(text, data_type).or_else(|| has_more_digits(text, data_type)) {
                         return ControlFlow::Break(error);
                     }
                     in_nanoseconds(&text.clone(), data_type);
                 }
+            }
+            // As operators, they have their operands' types united.
+            Expr::IsDistinctFrom(left, right) => {
+                let [left, right] =
+                    [left, right].map(|one| std::mem::replace(&mut **one, Expr::Value(Value::Null.into())));
+                *expression = Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(same(left, right)) };
+            }
+            Expr::IsNotDistinctFrom(left, right) => {
+                let [left, right] =
+                    [left, right].map(|one| std::mem::replace(&mut **one, Expr::Value(Value::Null.into())));
+                *expression = same(left, right);
+            }
+            // Of a zone that instants have by themselves.
+            Expr::AtTimeZone { time_zone, .. } => {
+                if let Expr::Value(zone) = &mut **time_zone
+                    && matches!(&zone.value, Value::SingleQuotedString(name) if name == UTC)
+                {
+                    zone.value = Value::SingleQuotedString("UTC".to_owned());
+                }
+            }
+            // As a function, it has its items' types united.
+            Expr::Array(array) if !array.elem.is_empty() => {
+                *expression = array_any::call("make_array".to_owned(), std::mem::take(&mut array.elem));
             }
             Expr::Cube(sets) => return repeated("cube", sets.iter().flatten()),
             Expr::Rollup(sets) => return repeated("rollup", sets.iter().flatten()),
@@ -203,6 +232,18 @@ fn has_offset(text: &str, data_type: &DataType) -> Option<Error> {
     })
 }
 
+/// `left is not distinct from right` as an operator.
+fn same(left: Expr, right: Expr) -> Expr {
+    let [left, right] = [left, right].map(|one| Box::new(Expr::Nested(Box::new(one))));
+    Expr::Nested(Box::new(Expr::BinaryOp { left, op: BinaryOperator::Spaceship, right }))
+}
+
+/// The error of a text of a time that has more digits than a time has.
+fn has_more_digits(text: &str, data_type: &DataType) -> Option<Error> {
+    let is_moment = matches!(data_type, DataType::Timestamp(..) | DataType::Datetime(_) | DataType::Time(..));
+    (is_moment && digits_of_second(text) > MOST_DIGITS).then(|| too_many_digits(text))
+}
+
 /// How many digits after the point a time has.
 pub(crate) fn digits_of_second(text: &str) -> usize {
     text.rsplit_once('.').map_or(0, |(_, part)| part.bytes().take_while(u8::is_ascii_digit).count())
@@ -214,6 +255,25 @@ fn in_nanoseconds(text: &str, data_type: &mut DataType) {
         && digits_of_second(text) > 6
     {
         *digits_of_type = Some(9);
+    }
+}
+
+/// A value of another row of a window, or `default` if there is none: whether there is a row is asked of a constant.
+fn with_default(function: &Function, default: Expr) -> Expr {
+    let mut row = function.clone();
+    if let FunctionArguments::List(arguments) = &mut row.args
+        && let Some(value) = arguments.args.first_mut()
+    {
+        *value = FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(Value::Boolean(true).into())));
+    }
+    let condition = Expr::IsNull(Box::new(Expr::Function(row)));
+    let token = || datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken::empty();
+    Expr::Case {
+        case_token: token(),
+        end_token: token(),
+        operand: None,
+        conditions: vec![CaseWhen { condition, result: default }],
+        else_result: Some(Box::new(Expr::Function(function.clone()))),
     }
 }
 
@@ -229,6 +289,16 @@ fn renamed(function: &mut Function) -> Option<Expr> {
         ) => {
             let [left, right] = [left, right].map(|side| Box::new(Expr::Nested(Box::new(side.clone()))));
             Some(Expr::Nested(Box::new(Expr::BinaryOp { left, op: BinaryOperator::Modulo, right })))
+        }
+        ("lag" | "lead", [_, _, FunctionArg::Unnamed(FunctionArgExpr::Expr(default))]) => {
+            let (default, is_plain) = (default.clone(), function.null_treatment.is_none());
+            let is_constant =
+                matches!(default, Expr::Value(_) | Expr::TypedString(_) | Expr::UnaryOp { .. } | Expr::Cast { .. });
+            if is_constant || !is_plain || !arguments.clauses.is_empty() {
+                return None;
+            }
+            arguments.args.pop();
+            Some(with_default(function, default))
         }
         ("sign", [_]) => {
             function.name = ObjectName::from(vec![Ident::new("signum")]);

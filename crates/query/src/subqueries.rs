@@ -3,7 +3,6 @@
 //! | question | the engine | here |
 //! |---|---|---|
 //! | `x = any (select …)`, `x <> all (select …)` in a condition | compares all rows with each other | `x in (select …)`, `x not in (select …)` |
-//! | `x in (select …)` among what is selected | refuses it | as a row of one value |
 //! | `(a, b) in (select x, y …)` | refuses several columns | `exists (select 1 from (select x, y …) where a = x and b = y)`, see also `correlated` |
 //!
 //! A row with a null may be neither in a subquery nor not in it. A condition takes that for false, so below an even number of `not` it is
@@ -13,11 +12,12 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CaseWhen, Expr, Ident, Query, SetExpr, Statement, TableFactor, UnaryOperator, Value, VisitMut,
-    VisitorMut,
+    BinaryOperator, CaseWhen, Expr, Ident, Query, SetExpr, Statement, TableFactor, UnaryOperator, Value, Visit,
+    VisitMut, Visitor, VisitorMut,
 };
 use datafusion::sql::sqlparser::parser::Parser;
-use isomorph::{Error, Result};
+use isomorph::error::Place;
+use isomorph::{Error, Kind, Result};
 
 use crate::dialect::Questions;
 use crate::errors::syntax;
@@ -32,7 +32,7 @@ const MOST_COPIES: usize = 100;
 /// Rewrites them in `statement`.
 ///
 /// # Errors
-/// None but internal ones.
+/// [`Kind::TooLarge`], if the subqueries would be written too often.
 pub(crate) fn rewrite(statement: &mut Statement) -> Result<()> {
     match statement.visit(&mut Rewriter { copies: 0 }) {
         ControlFlow::Break(error) => Err(error),
@@ -55,7 +55,8 @@ impl VisitorMut for Rewriter {
     }
 
     fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Error> {
-        match of_rows(expression, &mut |row| row.with_nulls()) {
+        let copies = &mut self.copies;
+        match of_rows(expression, &mut |row| row.with_nulls(copies)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         }
@@ -65,44 +66,10 @@ impl VisitorMut for Rewriter {
 fn of_body(body: &mut SetExpr, copies: &mut usize) -> Result<()> {
     match body {
         SetExpr::Select(select) => {
-            for item in &mut select.projection {
-                let _ = item.visit(&mut Selected { depth: 0 });
-            }
             select.selection.iter_mut().chain(&mut select.having).try_for_each(|one| of_condition(one, false, copies))
         }
         SetExpr::SetOperation { left, right, .. } => of_body(left, copies).and_then(|()| of_body(right, copies)),
         _ => Ok(()),
-    }
-}
-
-/// Makes `x in (select …)` among what is selected one of a row of one value, as the engine answers it in conditions only.
-struct Selected {
-    /// How many queries inside of what is selected it is in.
-    depth: usize,
-}
-
-impl VisitorMut for Selected {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
-        if let Expr::InSubquery { expr, .. } = expression
-            && self.depth == 0
-            && !matches!(**expr, Expr::Tuple(_))
-        {
-            let value = std::mem::replace(&mut **expr, truth(None));
-            **expr = Expr::Tuple(vec![value]);
-        }
-        ControlFlow::Continue(())
     }
 }
 
@@ -181,16 +148,23 @@ impl Row {
 
     /// Whether no row of the subquery equals this one, or may be equal.
     fn differs(&self) -> Result<Expr> {
-        let equal = Expr::Nested(Box::new(self.equal()));
-        let may_be = Expr::IsNotFalse(Box::new(equal.clone()));
+        let equal = self.any(Expr::Nested(Box::new(self.equal())))?;
+        let all = std::iter::once(equal).chain(self.unknown()?).map(not);
+        let all = joined(all, &BinaryOperator::And).unwrap_or_else(|| truth(Some(true)));
+        Ok(Expr::Nested(Box::new(all)))
+    }
+
+    /// Questions, one of which is true if a row of the subquery may equal this one, because of nulls.
+    fn unknown(&self) -> Result<Vec<Expr>> {
+        let may_be = Expr::IsNotFalse(Box::new(Expr::Nested(Box::new(self.equal()))));
         let is_null = |values: Vec<Expr>| {
             let all = values.into_iter().map(|value| Expr::IsNull(Box::new(Expr::Nested(Box::new(value)))));
             joined(all, &BinaryOperator::Or).map(|any| Expr::Nested(Box::new(any)))
         };
-        let mut all = vec![not(self.any(equal)?)];
+        let mut all = Vec::new();
         if let Some(has_null) = is_null((0..self.items.len()).map(of_subquery).collect()) {
             let both = joined([has_null, may_be.clone()].into_iter(), &BinaryOperator::And);
-            all.extend(both.map(|both| self.any(both)).transpose()?.map(not));
+            all.extend(both.map(|both| self.any(both)).transpose()?);
         }
         let may_be_null = self.items.iter().filter(|item| !is_known(item)).cloned().collect();
         if let Some(has_null) = is_null(may_be_null) {
@@ -201,10 +175,9 @@ impl Row {
                 right: Box::new(call(ALWAYS_NAME, of_subquery(0))?),
             };
             let both = joined([key, may_be].into_iter(), &BinaryOperator::And);
-            all.extend(both.map(|both| self.any(both)).transpose()?.map(not));
+            all.extend(both.map(|both| self.any(both)).transpose()?);
         }
-        let all = joined(all.into_iter(), &BinaryOperator::And).unwrap_or_else(|| truth(Some(true)));
-        Ok(Expr::Nested(Box::new(all)))
+        Ok(all)
     }
 
     /// Whether the subquery has a row for which the condition is true.
@@ -241,11 +214,18 @@ impl Row {
     }
 
     /// The comparison with its three truth values.
-    fn with_nulls(&self) -> Result<Expr> {
-        let equal = self.equal();
-        let unknown = Expr::IsNull(Box::new(Expr::Nested(Box::new(equal.clone()))));
+    fn with_nulls(&self, copies: &mut usize) -> Result<Expr> {
+        let mut inside = Queries(0);
+        let _ = self.subquery.visit(&mut inside);
+        *copies = copies.saturating_add(inside.0.saturating_mul(2));
+        if *copies > MOST_COPIES {
+            let text = "rows are compared with the rows of too many subqueries";
+            return Err(Error::new(Kind::TooLarge, text).at(Place::file("the question")));
+        }
+        let equal = self.any(self.equal())?;
         let when = |condition, result| CaseWhen { condition, result };
-        let conditions = vec![when(self.any(equal)?, truth(Some(true))), when(self.any(unknown)?, truth(None))];
+        let mut conditions = vec![when(equal, truth(Some(true)))];
+        conditions.extend(self.unknown()?.into_iter().map(|unknown| when(unknown, truth(None))));
         let token = || datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken::empty();
         let found = Expr::Case {
             case_token: token(),
@@ -255,6 +235,18 @@ impl Row {
             else_result: Some(Box::new(truth(Some(false)))),
         };
         Ok(if self.negated { not(found) } else { found })
+    }
+}
+
+/// The number of queries, also those inside of others.
+struct Queries(usize);
+
+impl Visitor for Queries {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.0 += 1;
+        ControlFlow::Continue(())
     }
 }
 

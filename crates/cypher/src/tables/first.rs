@@ -1,6 +1,6 @@
 //! The first pattern of a branch, answered from whole tables.
 
-use super::{Expansion, Pass};
+use super::{Expansion, Pass, Whole};
 use crate::eval::Row;
 use crate::exec::Context;
 use crate::fault::Result;
@@ -24,6 +24,21 @@ impl<'p, 'g> First<'p, 'g> {
         match self {
             First::Pass(pass) => pass.next(cx),
             First::Expansion(one) => one.next(cx),
+        }
+    }
+
+    /// The next matches as a batch, if these are all of its rows, and none of them was given before.
+    pub(crate) fn whole(&mut self, cx: &Context<'g>) -> Result<Option<Whole<'_>>> {
+        match self {
+            First::Pass(pass) => pass.whole(cx),
+            First::Expansion(_) => Ok(None),
+        }
+    }
+
+    /// Leaves out the matches of that batch.
+    pub(crate) fn skip(&mut self) {
+        if let First::Pass(pass) = self {
+            pass.skip();
         }
     }
 

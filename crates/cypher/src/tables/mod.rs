@@ -19,6 +19,7 @@ mod nodes;
 mod pass;
 mod reading;
 mod unordered;
+mod whole;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -43,6 +44,7 @@ use filter::Columns;
 pub(crate) use first::First;
 use nodes::NodeTable;
 use pass::Pass;
+pub(crate) use whole::{Argument, Whole, each};
 
 /// Bits of a number for the position in its table; the rest is the table.
 const POSITION: u32 = 40;

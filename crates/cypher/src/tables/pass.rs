@@ -11,13 +11,14 @@ use super::ends::Ends;
 use super::filter::{Columns, predicate};
 use super::reading::{EdgeColumns, Found, Mode, Reading, Way};
 use super::unordered::Reader;
+use super::whole::{Reads, Whole, has_numbers, reads};
 use super::{TableGraph, number};
 use crate::columnar::{Shape, holds_for_type, only_properties, ways};
 use crate::eval::{Row, holds, set};
 use crate::exec::Context;
 use crate::fault::Result;
 use crate::graph::Direction;
-use crate::plan::{Branch, Condition, Expr, RelationshipPattern};
+use crate::plan::{Branch, Condition, Expr, RelationshipPattern, Slot};
 use crate::value::{Node, Relationship, Value};
 
 /// The matches of the first pattern of a branch.
@@ -31,6 +32,8 @@ pub(crate) struct Pass<'p, 'g> {
     reading: Option<Reading<'p>>,
     found: VecDeque<Found<'p>>,
     current: Option<Found<'p>>,
+    /// The nodes at the ends of a relationship.
+    ends: Vec<Slot>,
     /// The row with the match that was found last.
     pub row: Row,
 }
@@ -41,9 +44,12 @@ impl<'p, 'g> Pass<'p, 'g> {
         let graph = cx.graph.tables()?;
         let shape = Shape::of(branch, cx.graph)?;
         let id = graph.new_pass();
+        let is_edge = !shape.pattern.relationships.is_empty();
+        let ends = shape.pattern.nodes.iter().map(|node| node.slot).filter(|_| is_edge).collect();
         Some(Pass {
             graph,
             shape,
+            ends,
             id,
             tables: None,
             reading: None,
@@ -122,6 +128,29 @@ impl<'p, 'g> Pass<'p, 'g> {
                 return Ok(Some(times));
             }
         }
+    }
+
+    /// The next matches as a batch: see [`super::First::whole`].
+    pub(crate) fn whole(&mut self, cx: &Context<'g>) -> Result<Option<Whole<'_>>> {
+        while self.current.is_none() {
+            match self.found.pop_front() {
+                Some(found) => self.current = Some(found),
+                None if self.read(cx)? => {}
+                None => return Ok(None),
+            }
+        }
+        let Some(Found::Rows(found)) = &self.current else { return Ok(None) };
+        let is_whole = found.next == 0
+            && found.rows.is_none()
+            && found.times.is_none()
+            && found.conditions.is_empty()
+            && found.ends.iter().all(Vec::is_empty);
+        let batch = || InBatch { batch: Rc::clone(&found.batch), element: Rc::clone(&found.element) };
+        Ok(is_whole.then(|| Whole { batch: batch(), element: self.shape.element, ends: &self.ends }))
+    }
+
+    pub(crate) fn skip(&mut self) {
+        self.current = None;
     }
 
     /// Writes a match into the row. What nobody reads is no null, so that it can be counted.
@@ -245,6 +274,17 @@ impl<'p, 'g> Pass<'p, 'g> {
         Way { only, ..Way::new(is_backward, mode, conditions, ends) }
     }
 
+    /// Whether all that is read of a table are columns of numbers that are aggregated as they are: rows that look alike are not looked for.
+    fn sums(&self, table: &str) -> Result<bool> {
+        let Some(aggregates) = self.shape.sums else { return Ok(false) };
+        let schema = self.graph.scans.dataset.table(table)?.schema();
+        Ok(aggregates.iter().all(|one| match reads(one, self.shape.element, &self.ends) {
+            Some(Reads::Nothing) => true,
+            Some(Reads::Property(name)) => schema.field_with_name(name).is_ok_and(has_numbers),
+            None => false,
+        }))
+    }
+
     fn open_nodes(&self, at: usize, cx: &Context<'g>) -> Result<Option<Reading<'p>>> {
         let Some(cell) = self.graph.nodes.get(at) else { return Ok(None) };
         let table = cell.borrow();
@@ -273,6 +313,9 @@ impl<'p, 'g> Pass<'p, 'g> {
             element.columns.push(table.key_column().to_owned());
         }
         reading.ways = vec![way];
+        if self.sums(table.table_name())? {
+            reading.ways.iter_mut().for_each(Way::row_by_row);
+        }
         reading.batches = Some(self.scan(table.table_name(), &element.columns, filter, &reading.ways, cx)?);
         reading.element = Rc::new(element);
         Ok(Some(reading))
@@ -309,6 +352,9 @@ impl<'p, 'g> Pass<'p, 'g> {
         }
         if found.is_empty() {
             return Ok(None);
+        }
+        if self.sums(table.table_name())? {
+            found.iter_mut().for_each(Way::row_by_row);
         }
         let mut reading = Reading::new(at);
         let has_loops = source == target && found.len() > 1;

@@ -100,6 +100,13 @@ impl<'p> Way<'p> {
         Way { is_backward, mode, conditions: conditions.into(), reads_ends, only: None, weights: Vec::new() }
     }
 
+    /// Gives each row as it is.
+    pub(super) fn row_by_row(&mut self) {
+        if self.mode == Mode::Rows && self.conditions.is_empty() {
+            self.only = None;
+        }
+    }
+
     /// The rows of a batch that differ in what is read of them.
     fn alike(&self, element: &Element, batch: &RecordBatch, rows: Option<&[u32]>) -> Option<Alike> {
         let names = self.only.as_ref().filter(|names| !names.is_empty())?;

@@ -101,6 +101,35 @@ fn memberships_may_be_selected() {
 }
 
 #[test]
+fn a_limit_may_be_that_of_each_outer_row() {
+    let engine = engine_of(&social());
+    let tables = "with o(k) as (values (1),(2),(3)), i(x,y) as (values (1,5),(1,4),(1,3),(2,9)) ";
+    for (question, expected) in [
+        (
+            "select k, y from o left join lateral (select y from i where x = k order by y limit 2) l on true order by k, y",
+            &["1|3", "1|4", "2|9", "3|null"][..],
+        ),
+        (
+            "select k, y from o, lateral (select y from i where x = k order by y desc limit 1 offset 1) l order by k",
+            &["1|4"],
+        ),
+        (
+            "select k, (select y from i where x = k order by y limit 1) as least from o order by k",
+            &["1|3", "2|9", "3|null"],
+        ),
+        (
+            "select k, exists (select 1 from i where x = k offset 1) as has_two from o order by k",
+            &["1|true", "2|false", "3|false"],
+        ),
+        ("select k from o where 4 in (select y from i where x = k order by y limit 2) order by k", &["1"]),
+        ("select k from o where 5 in (select y from i where x = k order by y limit 2) order by k", &[]),
+    ] {
+        let found = rows(&engine, &format!("{tables}{question}"));
+        assert_eq!(found.unwrap_or_else(|error| panic!("{question}: {error}")), expected, "{question}");
+    }
+}
+
+#[test]
 fn forms_that_are_not_answered_say_what_to_write() {
     let engine = engine_of(&social());
     for (question, expected, hint) in [
@@ -112,7 +141,7 @@ fn forms_that_are_not_answered_say_what_to_write() {
             "unnest(c) as u",
         ),
         (
-            "select p.id, k._target from person p left join lateral (select _target from knows where _source = p.id limit 2) k on true",
+            "select p.id, k._target from person p left join lateral (select _target from knows where _source < p.id limit 2) k on true",
             "a subquery that depends on the outer row is not supported here",
             "row_number()",
         ),

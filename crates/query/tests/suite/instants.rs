@@ -19,7 +19,7 @@ const NOON: i64 = 1_717_243_200_000_000;
 /// 12:30:01.005, as milliseconds of a day.
 const TIME: i32 = 45_001_005;
 
-fn engine() -> (Engine, tempfile::TempDir) {
+pub(crate) fn engine() -> (Engine, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("x.arrow");
     let in_zone = |zone: &str| TimestampMicrosecondArray::from(vec![NOON, NOON + 1]).with_timezone(zone);

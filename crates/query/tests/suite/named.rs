@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_query::Engine;
+use isomorph_query::{Engine, Parameters};
 
 use crate::support::{engine_of, error, resources, root, rows, social};
 
@@ -164,4 +164,33 @@ fn a_column_may_be_shown_twice() {
         assert_eq!(found.len(), 1, "{question}");
         assert!(expected.is_empty() || found == [expected], "{question}: {found:?}");
     }
+}
+
+#[test]
+fn two_columns_of_a_subquery_that_are_called_alike_are_told_apart() {
+    let engine = engine_of(&social());
+    let two = "select a.id, b.id from person a join person b on a.id = b.id where a.id = 1007";
+    for (question, names) in [
+        (two.to_owned(), ["id", "id_2"]),
+        (format!("select * from ({two}) t"), ["id", "id_2"]),
+        (format!("with t as ({two}) select * from t"), ["id", "id_2"]),
+        (format!("select t.id_2 as one, p.id from ({two}) t, person p where p.id = 1007"), ["one", "id"]),
+        ("select * from (select id as x, 1 as x from person where id = 1007) t".to_owned(), ["x", "x_2"]),
+    ] {
+        let columns = engine.columns(&question, &Parameters::new());
+        let columns = columns.unwrap_or_else(|error| panic!("{question}: {error}"));
+        assert_eq!(columns.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(), names, "{question}");
+        assert_eq!(rows(&engine, &question).unwrap().len(), 1, "{question}");
+    }
+    for question in [
+        format!("select id from ({two}) t"),
+        format!("select t.id from ({two}) t"),
+        format!("with t as ({two}) select u.id from t u"),
+        format!("select count(*) from ({two}) t join person p on p.id = t.id"),
+    ] {
+        let told = error(&engine, &question);
+        assert_eq!(told.message(), "two columns of t are called id", "{question}");
+        assert!(told.hints().any(|hint| hint.contains("b.id as other")), "{told}");
+    }
+    assert_eq!(rows(&engine, &format!("select count(*) from ({two}) t")).unwrap(), ["1"]);
 }

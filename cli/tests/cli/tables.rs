@@ -147,7 +147,9 @@ fn a_file_of_edges_is_a_graph() {
     let home = Home::new();
     home.write("knows.jsonl", "{\"source\":3,\"target\":1,\"since\":\"2020-01-02\"}\n{\"source\":1,\"target\":2}\n");
     let info = home.run(&["info", "knows.jsonl"]).exits(0).out;
-    for words in ["one table of edges, whose ends are the nodes", "edges from source to target, by the names of columns"] {
+    for words in
+        ["one table of edges, whose ends are the nodes", "edges from source to target, by the names of columns"]
+    {
         assert!(info.contains(words), "{info}");
     }
     home.run(&["validate", "knows.jsonl"]).exits(0);
@@ -162,7 +164,9 @@ fn a_file_of_edges_is_a_graph() {
     assert!(count("select count(*) as n from node").contains('3'));
     assert!(count("select count(*) as n from edge").contains('2'));
     // With a name it is the table that it was.
-    assert!(home.run(&["sql", "k=knows.jsonl", "select count(*) from k where since is null"]).exits(0).out.contains('1'));
+    assert!(
+        home.run(&["sql", "k=knows.jsonl", "select count(*) from k where since is null"]).exits(0).out.contains('1')
+    );
     let mapping = home.run(&["import", "init", "knows.jsonl"]).exits(0).out;
     home.write("graph.pgq", &mapping);
     home.run(&["diff", "knows.jsonl", "graph.pgq", "--exact"]).exits(0);
@@ -187,7 +191,9 @@ fn an_odd_value_is_named() {
     let home = Home::new();
     std::fs::create_dir(home.at("in")).unwrap();
     let rows = |odd: &str| (0..20).map(|at| if at == 17 { odd.to_owned() } else { at.to_string() }).collect::<Vec<_>>();
-    let of = |odd: &str| rows(odd).iter().enumerate().fold("id,age\n".to_owned(), |all, (id, age)| format!("{all}{id},{age}\n"));
+    let of = |odd: &str| {
+        rows(odd).iter().enumerate().fold("id,age\n".to_owned(), |all, (id, age)| format!("{all}{id},{age}\n"))
+    };
     home.write("in/edges.csv", "source,target\n1,2\n");
     home.write("in/nodes.csv", of("n/a"));
     let info = home.run(&["info", "in"]).exits(0).out;
@@ -200,7 +206,10 @@ fn an_odd_value_is_named() {
     assert!(!home.run(&["info", "in"]).exits(0).out.contains("because of"));
     // In JSON lines the column is JSON.
     std::fs::remove_file(home.at("in/nodes.csv")).unwrap();
-    let lines = rows("\"n/a\"").iter().enumerate().fold(String::new(), |all, (id, age)| format!("{all}{{\"id\":{id},\"age\":{age}}}\n"));
+    let lines = rows("\"n/a\"")
+        .iter()
+        .enumerate()
+        .fold(String::new(), |all, (id, age)| format!("{all}{{\"id\":{id},\"age\":{age}}}\n"));
     home.write("in/nodes.jsonl", lines);
     let info = home.run(&["info", "in"]).exits(0).out;
     assert!(info.contains("age is JSON because of \"n/a\": every other value is an integer"), "{info}");

@@ -147,9 +147,10 @@ fn written(builder: DistinctBuilder, name: &str, key: &DataType, scratch: &Scrat
     while let Some(values) = stream.next_values()? {
         let keys: ArrayRef = match values {
             DistinctValues::Texts(texts) => texts,
-            DistinctValues::Integers(all) if key.is_signed_integer() => {
-                as_type(&(Arc::new(Int64Array::from_iter_values(all.into_iter().map(u64::cast_signed))) as ArrayRef), key)?
-            }
+            DistinctValues::Integers(all) if key.is_signed_integer() => as_type(
+                &(Arc::new(Int64Array::from_iter_values(all.into_iter().map(u64::cast_signed))) as ArrayRef),
+                key,
+            )?,
             DistinctValues::Integers(all) => as_type(&(Arc::new(UInt64Array::from(all)) as ArrayRef), key)?,
         };
         let batch = RecordBatch::try_new(Arc::clone(&schema), vec![keys]);
@@ -175,13 +176,20 @@ impl Opening {
         let is_listed = |table: &&ExternalTable| !table.options.contains_key(OPTION);
         let same = |table: &&ExternalTable| table.location == declared.location && table.encoding == declared.encoding;
         let edges = script.tables.iter().filter(is_listed).find(same).ok_or_else(|| {
-            let what = format!("no table of edges is declared with the location {}, of which {} has ends", declared.location, declared.name);
-            declared.at.error(file, what).hint(format!("CREATE EXTERNAL TABLE edges … LOCATION '{}'", declared.location))
+            let what = format!(
+                "no table of edges is declared with the location {}, of which {} has ends",
+                declared.location, declared.name
+            );
+            declared
+                .at
+                .error(file, what)
+                .hint(format!("CREATE EXTERNAL TABLE edges … LOCATION '{}'", declared.location))
         })?;
         let roles = Roles { known: &HashMap::new(), keys: &options.ends, are_of_nodes: false };
         let table = self.table(&edges.name, declared.at, script, &roles, file)?;
         let own = self.opened.get(table).ok_or_else(|| Error::usage("a table is not open"))?;
-        let columns = options.ends.iter().map(|name| column(own, name, declared.at, file)).collect::<Result<Vec<_>>>()?;
+        let columns =
+            options.ends.iter().map(|name| column(own, name, declared.at, file)).collect::<Result<Vec<_>>>()?;
         let named = |at: usize| own.columns.get(at).map_or("", |column| column.name.as_str());
         let types: Vec<&DataType> = columns.iter().map(|at| &own.columns[*at].ty.data_type).collect();
         let found = key_type(&types).map_err(|at| {
@@ -229,7 +237,12 @@ fn key_column(declared: &ExternalTable, found: DataType, file: &str) -> Result<C
             match holds {
                 true => Ok(Column { required: true, ..own.clone() }),
                 false => {
-                    let what = format!("{} is declared as {}, and the ends of edges are of type {}", own.name, type_name(of), type_name(&found));
+                    let what = format!(
+                        "{} is declared as {}, and the ends of edges are of type {}",
+                        own.name,
+                        type_name(of),
+                        type_name(&found)
+                    );
                     Err(declared.at.error(file, what))
                 }
             }

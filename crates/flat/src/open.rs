@@ -133,6 +133,7 @@ impl Tables {
         let told = find().and_then(|found| found.map(|found| settled(found, find, location, &options)).transpose());
         let found = match told {
             Err(error) if error.kind() == Kind::Usage => find_or_draft(location, is_workbook, true)?,
+            Ok(None) => find_or_draft(location, is_workbook, true)?,
             told => told?,
         };
         Tables::of(found, location, options, false)

@@ -146,7 +146,9 @@ fn pair_of_name(file: &TableFile, nodes: &[(&TableFile, &str)]) -> Option<[usize
     let mut all = (1..words.len()).flat_map(|at| {
         let of = |words: &[&str]| tables_called(&normal(&words.concat()), nodes);
         let targets = of(&words[at..]);
-        of(&words[..at]).into_iter().flat_map(move |source| targets.clone().into_iter().map(move |target| [source, target]))
+        of(&words[..at])
+            .into_iter()
+            .flat_map(move |source| targets.clone().into_iter().map(move |target| [source, target]))
     });
     all.next().filter(|_| all.next().is_none())
 }
@@ -334,7 +336,10 @@ mod tests {
             (("Persons-worksAt-Companies", &["a", "b"]), "person.a worksAt company.b"),
             // The name of the file has both types: it tells the direction, where no column does.
             (("person_company", &["company_id", "person_id"]), "person.person_id person_company company.company_id"),
-            (("persons_companies", &["company_id", "person_id"]), "person.person_id persons_companies company.company_id"),
+            (
+                ("persons_companies", &["company_id", "person_id"]),
+                "person.person_id persons_companies company.company_id",
+            ),
             (("company_person", &["company_id", "person_id"]), "company.company_id company_person person.person_id"),
             (
                 ("person_company", &["from_company", "to_person"]),

@@ -55,9 +55,14 @@ pub(crate) fn lone(file: &TableFile, draft: bool) -> Result<Option<Recognised>> 
     };
     let Some((script, recognised)) = guess_of(&[nodes, edges], Vec::new(), named.is_none())? else { return Ok(None) };
     // A convention may have looked at ends of other names.
-    let (from, to) = script.graph.edges.first().map_or((source, target), |edge| (&edge.source.column, &edge.target.column));
+    let (from, to) =
+        script.graph.edges.first().map_or((source, target), |edge| (&edge.source.column, &edge.target.column));
     let why = if named.is_some() { "by the names of columns" } else { "the first two columns: to be checked" };
-    let direction = if recognised.iter().any(|(_, what)| what.ends_with("with a direction")) { ", all with a direction" } else { "" };
+    let direction = if recognised.iter().any(|(_, what)| what.ends_with("with a direction")) {
+        ", all with a direction"
+    } else {
+        ""
+    };
     let told = vec![
         ("tables".to_owned(), "one table of edges, whose ends are the nodes".to_owned()),
         (NODES.to_owned(), format!("the different values of {from} and {to}, in the order of the rows")),

@@ -54,7 +54,11 @@ pub(crate) fn guess(root: Root, entries: &[Entry], draft: bool) -> Result<Option
     let mut findings = Findings::keeping(8);
     if let Some((script, _)) = &guess {
         for name in unread(script, names.iter().map(String::as_str))? {
-            findings.push(&rules::UNREAD, "the table is no part of the graph: nothing tells its role", Place::file(name));
+            findings.push(
+                &rules::UNREAD,
+                "the table is no part of the graph: nothing tells its role",
+                Place::file(name),
+            );
         }
     }
     Ok(guess.map(|(script, recognised)| Found { root, script, file: None, recognised, sheets: Vec::new(), findings }))
@@ -172,7 +176,8 @@ impl Guess {
         while self.script.tables.iter().any(|table| table.name.eq_ignore_ascii_case(&name)) {
             name.push('_');
         }
-        let options = TableOptions { parts: file.parts.clone(), ends: file.ends.clone(), ..options };
+        let parts = if file.parts.is_empty() { options.parts } else { file.parts.clone() };
+        let options = TableOptions { parts, ends: file.ends.clone(), ..options };
         let delimiter = options.delimiter.or(file.delimiter.filter(|byte| *byte != b','));
         self.script.tables.push(ExternalTable {
             name: name.clone(),

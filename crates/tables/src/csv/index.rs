@@ -245,7 +245,13 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, (usize, u64), &str) + Sync> Sur
     }
 
     /// Looks at a column of records from row `row` on, of a piece that begins in row `first`.
-    fn column(&self, records: &Records, (first, row): (u64, u64), (column, field): (usize, usize), state: &mut S) -> Result<()> {
+    fn column(
+        &self,
+        records: &Records,
+        (first, row): (u64, u64),
+        (column, field): (usize, usize),
+        state: &mut S,
+    ) -> Result<()> {
         let schema = &self.file.schema;
         let declared = schema.fields().get(column).ok_or_else(|| Error::usage("there is no such column"))?;
         for (record, (field, bytes)) in records.column(field, self.file.width).enumerate() {

@@ -213,7 +213,7 @@ impl Opening {
             _ => None,
         };
         let key_called = listed.map_or_else(|| own.name.clone(), |(_, name)| name.clone());
-        let kind = match &own.ty.data_type {
+        let kind = match own.shown_type() {
             data_type if row_keys && data_type.is_integer() => Key::row(),
             data_type if data_type.is_integer() && !row_keys => {
                 Key { kind: KeyKind::Int, data_type: data_type.clone(), name: None }.named(key_called)

@@ -122,7 +122,7 @@ impl TableColumn {
             kind: self.ty.kind.clone(),
             nullable: !self.required,
             cardinality: self.ty.cardinality,
-            ..Property::new(name, self.ty.data_type.clone())
+            ..Property::new(name, self.shown_type().clone())
         }
     }
 }

@@ -177,6 +177,28 @@ def test_durations_and_zones_of_pandas_stay(isomorph: Isomorph, tmp_path: Path) 
     assert not (out / "_isomorph").exists()
 
 
+def test_a_table_of_edges_alone_is_a_graph(isomorph: Isomorph, tmp_path: Path) -> None:
+    """The same frame in each file that pandas writes is one graph, and its nodes and edges are those of the frame."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    rows = range(500)
+    for name, ends in (("numbers", [at * 7 % 60 for at in rows]), ("texts", [f"n{at * 7 % 60}" for at in rows])):
+        folder = tmp_path / name
+        folder.mkdir()
+        frame = pandas.DataFrame({"w": [at / 4 for at in rows], "source": ends, "target": ends[100:] + ends[:100]})
+        frame.to_parquet(folder / "edges.parquet")
+        frame.to_feather(folder / "edges.feather")
+        frame.to_orc(folder / "edges.orc")
+        frame.to_json(folder / "edges.jsonl", orient="records", lines=True)
+        frame.to_json(folder / "edges.jsonl.gz", orient="records", lines=True)
+        found = {file.name: isomorph.content(file) for file in sorted(folder.iterdir())}
+        assert len(set(found.values())) == 1, found
+        out = isomorph.convert(folder / "edges.parquet", tmp_path / f"{name}.out", "--to", "parquet")
+        nodes, edges = pandas.read_parquet(out / "node.parquet"), pandas.read_parquet(out / "edge.parquet")
+        first = dict.fromkeys(end for pair in zip(frame["source"], frame["target"]) for end in pair)
+        assert list(nodes["id"]) == list(first)
+        assert edges[["w", "source", "target"]].to_dict("records") == frame.to_dict("records")
+
+
 def test_the_unit_of_a_duration_counts(isomorph: Isomorph, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")

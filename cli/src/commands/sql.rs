@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use isomorph::convert::Registry;
-use isomorph::formats::flat::PlainTable;
+use isomorph::formats::flat::{PlainTable, Tables as FlatTables};
 use isomorph::formats::nock::Column;
 use isomorph::{Error, Graph, Kind, Location, Result};
 use isomorph_query::{Engine, Parameters, explained};
@@ -116,7 +116,31 @@ fn paths_and_query(args: &SqlArgs, interrupt: &Interrupt) -> Result<(Vec<Named>,
 /// Whether a file is a table and no graph: formats recognise files by their names, and then find other columns in them.
 fn is_no_graph(error: &Error) -> bool {
     let rule = error.broken_rule().map_or("", |rule| rule.id);
-    error.kind() == Kind::Unsupported || rule == "NOCK-FILE-COLUMNS" || rule.starts_with("DEEPGNN-")
+    let is_other = rule == "NOCK-FILE-COLUMNS" || ["DEEPGNN-", "FLAT-"].iter().any(|of| rule.starts_with(of));
+    error.kind() == Kind::Unsupported || is_other
+}
+
+/// Whether a graph is a file that is a table, by the names of its columns.
+fn is_table_alone(graph: &Graph) -> bool {
+    let native = graph.opened().native.as_any();
+    native.and_then(|own| own.downcast_ref::<FlatTables>()).is_some_and(FlatTables::is_table_alone)
+}
+
+/// Adds a table of edges alone: the file is a table as any other; where nothing else is asked, the graph that it is, too.
+fn table_alone(
+    engine: &mut Engine,
+    graph: Arc<Graph>,
+    (name, stem): (Option<&str>, &str),
+    (path, is_only): (&str, bool),
+) -> Result<Vec<(String, Opened)>> {
+    let mut all = vec![file(engine, name.unwrap_or(stem), path)?];
+    let names: Vec<String> = graph.dataset()?.tables().iter().map(|table| table.name().to_owned()).collect();
+    let is_taken = names.iter().map(String::as_str).chain([GRAPH]).any(|name| name.eq_ignore_ascii_case(stem));
+    if is_only && name.is_none() && !is_taken {
+        engine.add_graph(GRAPH, Arc::clone(&graph))?;
+        all.push((GRAPH.to_owned(), Opened::Graph(graph)));
+    }
+    Ok(all)
 }
 
 /// Whether a file without rows is a table of other columns than those of NOCK, which reads any file without rows.
@@ -170,10 +194,14 @@ fn open(
     let mut engine = Engine::new(resources.clone())?;
     let mut all = Vec::new();
     for (name, path) in paths {
-        let stem = PlainTable::stem(path);
+        let stem = PlainTable::stem(path).filter(|_| !Path::new(path).is_dir());
         match (session.graph(path, &args.open, formats, &resources, console), stem) {
             (Ok(graph), Some(stem)) if is_empty_table(&graph, path) => {
                 all.push(file(&mut engine, name.as_ref().unwrap_or(&stem), path)?);
+            }
+            (Ok(graph), Some(stem)) if args.open.from.is_none() && is_table_alone(&graph) => {
+                let what = (name.as_deref(), stem.as_str());
+                all.extend(table_alone(&mut engine, graph, what, (path, paths.len() == 1))?);
             }
             (Ok(graph), _) => {
                 let name = name.as_deref().unwrap_or(GRAPH);

@@ -140,3 +140,78 @@ fn every_command_agrees_about_a_repeated_key() {
     let name = home.run(&["cypher", "in", "match (n) where n.id = 1 return n.name", "--lenient"]).exits(0).out;
     assert!(name.lines().any(|line| line.trim() == "a") && !name.lines().any(|line| line.trim() == "c"), "{name}");
 }
+
+/// A file of edges is a graph for every command, and a table for SQL.
+#[test]
+fn a_file_of_edges_is_a_graph() {
+    let home = Home::new();
+    home.write("knows.jsonl", "{\"source\":3,\"target\":1,\"since\":\"2020-01-02\"}\n{\"source\":1,\"target\":2}\n");
+    let info = home.run(&["info", "knows.jsonl"]).exits(0).out;
+    for words in
+        ["one table of edges, whose ends are the nodes", "edges from source to target, by the names of columns"]
+    {
+        assert!(info.contains(words), "{info}");
+    }
+    home.run(&["validate", "knows.jsonl"]).exits(0);
+    assert!(home.run(&["neighbors", "knows.jsonl", "3"]).exits(0).out.contains('1'));
+    let plan = home.run(&["convert", "knows.jsonl", "out", "--to", "graphar", "--plan"]).exits(0).out;
+    assert!(plan.contains("the different values of source and target"), "{plan}");
+    home.run(&["convert", "knows.jsonl", "out", "--to", "graphar"]).exits(0);
+    home.run(&["diff", "knows.jsonl", "out", "--exact"]).exits(0);
+    home.run(&["info", "knows.jsonl", "--from", "jsonl"]).exits(0);
+    let count = |query: &str| home.run(&["sql", "knows.jsonl", query, "--json"]).exits(0).out;
+    assert!(count("select count(*) as n from knows").contains('2'));
+    assert!(count("select count(*) as n from node").contains('3'));
+    assert!(count("select count(*) as n from edge").contains('2'));
+    // With a name it is the table that it was.
+    assert!(
+        home.run(&["sql", "k=knows.jsonl", "select count(*) from k where since is null"]).exits(0).out.contains('1')
+    );
+    let mapping = home.run(&["import", "init", "knows.jsonl"]).exits(0).out;
+    home.write("graph.pgq", &mapping);
+    home.run(&["diff", "knows.jsonl", "graph.pgq", "--exact"]).exits(0);
+    // An end is missing: the graph is refused, the table is not.
+    home.write("holes.jsonl", "{\"source\":1,\"target\":2}\n{\"source\":1}\n");
+    let error = home.run(&["digest", "holes.jsonl", "--json"]).exits(3).error();
+    assert_eq!((&error["error"]["rule"], &error["error"]["place"]["line"]), (&"FLAT-END".into(), &2.into()), "{error}");
+    assert!(home.run(&["info", "holes.jsonl", "--json"]).exits(0).out.contains("FLAT-END"));
+    assert!(home.run(&["sql", "holes.jsonl", "select count(*) from holes"]).exits(0).out.contains('2'));
+    let validated = home.run(&["validate", "holes.jsonl", "--json"]).exits(1).json();
+    assert_eq!(validated["findings"][0]["rule"], "FLAT-END", "{validated}");
+    // Nothing tells: the columns are named, and what to do.
+    home.write("days.jsonl", "{\"day\":1,\"value\":2}\n");
+    let error = home.run(&["info", "days.jsonl", "--json"]).exits(3).error();
+    assert!(error["error"]["message"].as_str().is_some_and(|message| message.ends_with("day, value")), "{error}");
+    assert!(error["error"]["try"].to_string().contains("isomorph import init days.jsonl"), "{error}");
+}
+
+/// One value among many of another type is told, with its place.
+#[test]
+fn an_odd_value_is_named() {
+    let home = Home::new();
+    std::fs::create_dir(home.at("in")).unwrap();
+    let rows = |odd: &str| (0..20).map(|at| if at == 17 { odd.to_owned() } else { at.to_string() }).collect::<Vec<_>>();
+    let of = |odd: &str| {
+        rows(odd).iter().enumerate().fold("id,age\n".to_owned(), |all, (id, age)| format!("{all}{id},{age}\n"))
+    };
+    home.write("in/edges.csv", "source,target\n1,2\n");
+    home.write("in/nodes.csv", of("n/a"));
+    let info = home.run(&["info", "in"]).exits(0).out;
+    assert!(info.contains("age is text because of \"n/a\": every other value is an integer"), "{info}");
+    let found = home.run(&["validate", "in", "--json"]).exits(0).json();
+    assert_eq!(found["findings"][0]["rule"], "FLAT-ODD-CELL", "{found}");
+    let place = &found["findings"][0]["places"][0];
+    let told = ["file", "row", "line", "field"].map(|name| place[name].clone());
+    assert_eq!(told, ["nodes.csv".into(), 17.into(), 19.into(), "age".into()], "{found}");
+    home.write("in/nodes.csv", of("17"));
+    assert!(!home.run(&["info", "in"]).exits(0).out.contains("because of"));
+    // In JSON lines the column is JSON.
+    std::fs::remove_file(home.at("in/nodes.csv")).unwrap();
+    let lines = rows("\"n/a\"")
+        .iter()
+        .enumerate()
+        .fold(String::new(), |all, (id, age)| format!("{all}{{\"id\":{id},\"age\":{age}}}\n"));
+    home.write("in/nodes.jsonl", lines);
+    let info = home.run(&["info", "in"]).exits(0).out;
+    assert!(info.contains("age is JSON because of \"n/a\": every other value is an integer"), "{info}");
+}

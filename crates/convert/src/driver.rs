@@ -67,9 +67,6 @@ pub struct Traits {
     pub key: &'static str,
     /// Whether a graph is always one file, so that neighbouring files are not part of it.
     pub is_single_file: bool,
-    /// Whether a file can stand for the directory that contains it, as the information file of GraphAr does. The sidecar
-    /// is then stored in that directory.
-    pub is_named_by_file: bool,
     /// Whether node ids, types and properties are numbers. Other graphs are numbered when they are written.
     pub has_numbers_only: bool,
     /// The numbers that keys of nodes must be, if other keys cannot be stored.
@@ -104,7 +101,6 @@ impl Traits {
             flags: Flags { opening: &[], writing: &[], telling: &[] },
             key: "id",
             is_single_file: false,
-            is_named_by_file: false,
             has_numbers_only: false,
             number_keys: None,
             fusing: Fusing::Plain,
@@ -186,6 +182,17 @@ pub trait Driver: Send + Sync {
     /// Whether a file name, in lower case, suggests this format.
     fn matches_name(&self, _name: &str) -> bool {
         false
+    }
+
+    /// Whether a file of this name stands for the directory that contains it, as the information file of GraphAr does. The sidecar
+    /// is then stored in that directory.
+    fn stands_for_directory(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// What to say of a location that no format recognises, if this format explains best what it lacks.
+    fn unrecognised(&self, _location: &Location) -> Option<Error> {
+        None
     }
 
     /// A file name for this format that starts with `stem`.

@@ -261,7 +261,9 @@ pub fn sound(findings: &Findings) -> Result<()> {
 pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
     let is_directory = location.scheme().has_listing() && Root::open(location).is_ok();
     match is_directory {
-        false if format.traits().is_named_by_file => (location.parent().unwrap_or_else(|| location.clone()), true),
+        false if format.stands_for_directory(location.file_name()) => {
+            (location.parent().unwrap_or_else(|| location.clone()), true)
+        }
         true => (location.clone(), true),
         // Output that is written through a link has its sidecar next to the file; a link to files can also have a
         // sidecar next to the link.

@@ -103,9 +103,13 @@ impl Registry {
         if !inside.graphs.is_empty() {
             return Err(not_one_graph(location, &inside));
         }
-        let unknown = Error::unsupported("not a recognised graph format").at(location.to_string());
+        let told = self.detection_order().find_map(|format| format.unrecognised(location));
+        let is_told = told.is_some();
+        let unknown = || Error::unsupported("not a recognised graph format").at(location.to_string());
+        let unknown = told.unwrap_or_else(unknown);
         Err(match self.around(location) {
             Some((format, around)) => unknown.hint(format!("{around}    open the {format} graph that it is part of")),
+            None if is_told => unknown,
             None => unknown.hint(format!("--from {}    specify the format", self.ids("|"))),
         })
     }

@@ -78,10 +78,12 @@ pub fn detect(location: &Location) -> Result<bool> {
     if lower.ends_with(".json") {
         return begins_with_node(&Blob::open(location)?);
     }
-    let is_packed = [".json.gz", ".json.zst"].iter().any(|ending| lower.ends_with(ending));
+    let name = [".gz", ".zst"].iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);
+    // Lines of JSON may be anything, too: a table of edges.
+    let is_json = [".json", ".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending));
     // What is wrong with a file that cannot be decompressed, the reader says best.
     match text::begin(Blob::open(location)?, LOOK) {
-        Ok(begin) if is_packed => Ok(is_node(&begin)),
+        Ok(begin) if is_json => Ok(is_node(&begin)),
         _ => Ok(true),
     }
 }

@@ -213,7 +213,7 @@ pub(crate) fn survey(
     all.end = end;
     let nodes = match collector {
         None => None,
-        Some(collector) if as_text || !all.has_words => Some(collector.finish(budget, scratch)?),
+        Some(collector) if as_text || !all.has_words => Some(collector.finish()?),
         Some(collector) => {
             drop(collector);
             Some(names(file, grammar, wanted.memory)?)
@@ -231,14 +231,14 @@ pub(crate) fn distinct(texts: &[(&PackedFile, &dyn Grammar)], memory: (&Budget, 
     for (file, grammar) in texts {
         collect(&collector, file, *grammar)?;
     }
-    Ok(collector.finish(memory.0, memory.1)?.rows())
+    Ok(collector.finish()?.rows())
 }
 
 /// Collects the names of a text whose names are not all integers.
 fn names(file: &PackedFile, grammar: &dyn Grammar, (budget, scratch): (&Budget, &Scratch)) -> Result<Nodes> {
     let collector = Collector::new(false, budget, scratch)?;
     collect(&collector, file, grammar)?;
-    collector.finish(budget, scratch)
+    collector.finish()
 }
 
 /// Adds the names of a text.

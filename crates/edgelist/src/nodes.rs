@@ -1,51 +1,20 @@
-//! The nodes of an edge list: every distinct end, in the order of its first occurrence.
-//!
-//! Names are sorted to find equal ones, then the distinct names are sorted by position. Both sorts keep within the
-//! budget and use temporary files beyond it. The position of a name is twice the byte offset of its line, plus one for
-//! the target.
+//! The nodes of an edge list: every distinct end, in the order of its first occurrence. The position of a name is twice the byte offset of its
+//! line, plus one for the target.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema};
-use isomorph_error::{Error, Result};
+use arrow_array::{Array, ArrayRef, Int64Array};
+use isomorph_error::Result;
 use isomorph_model::{Batch, NodeBatch, Part, part};
 use isomorph_storage::{Budget, Scratch};
-use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
-use xxhash_rust::xxh3::xxh3_64;
+use isomorph_tables::distinct::{Distinct, DistinctBuilder, DistinctPiece, DistinctValues};
 
 use crate::grammar::{End, Item};
 use crate::line::integer;
 use crate::pieces::Piece;
 
-/// Number of rows passed on at a time.
-const ROWS: usize = 1 << 14;
-
-fn schema(integers: bool) -> Arc<Schema> {
-    match integers {
-        true => Arc::new(Schema::empty()),
-        false => Arc::new(Schema::new(vec![Field::new("name", DataType::Utf8, false)])),
-    }
-}
-
-fn sorter(integers: bool, (budget, scratch): (&Budget, &Scratch)) -> Result<EdgeSorter> {
-    let options = SortOptions::new(budget, scratch).payload(schema(integers)).memory(budget.available() / 4);
-    EdgeSorter::new(options.distinct())
-}
-
-/// Wraps a column of names as the payload of a sort.
-fn payload(names: StringArray) -> Result<RecordBatch> {
-    let columns: Vec<ArrayRef> = vec![Arc::new(names)];
-    RecordBatch::try_new(schema(false), columns).map_err(|error| Error::malformed(error.to_string()))
-}
-
 /// Collects names from several threads.
-pub(crate) struct Collector {
-    integers: bool,
-    sorter: EdgeSorter,
-}
+pub(crate) struct Collector(DistinctBuilder);
 
 impl Collector {
     /// Creates a collector for integers, or for names of any kind.
@@ -53,59 +22,27 @@ impl Collector {
     /// # Errors
     /// Returns an error if the budget is almost exhausted.
     pub fn new(integers: bool, budget: &Budget, scratch: &Scratch) -> Result<Collector> {
-        Ok(Collector { integers, sorter: sorter(integers, (budget, scratch))? })
+        Ok(Collector(DistinctBuilder::new(integers, budget, scratch)?))
     }
 
     /// Returns a collector for the names of one piece.
     pub fn of_piece<'c>(&'c self, piece: &Piece) -> Own<'c> {
-        Own { collector: self, offset: piece.offset, integers: HashMap::new(), names: HashMap::new() }
+        Own { values: self.0.piece(), offset: piece.offset }
     }
 
     /// Returns the nodes.
     ///
     /// # Errors
     /// Returns an error if temporary files cannot be written or read.
-    pub fn finish(self, budget: &Budget, scratch: &Scratch) -> Result<Nodes> {
-        let sorted = self.sorter.finish()?;
-        let placed = sorter(self.integers, (budget, scratch))?;
-        // Names with the same hash as the last one, because a batch can end anywhere.
-        let (mut hash, mut alike): (Option<u64>, Vec<String>) = (None, Vec::new());
-        for batch in sorted.stream()? {
-            let batch = batch?;
-            let (mut at, mut ids, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-            let names = (!self.integers).then(|| batch.payload.column(0).as_string::<i32>().clone());
-            for row in 0..batch.aligned.len() {
-                let own = batch.aligned.value(row);
-                if hash != Some(own) {
-                    hash = Some(own);
-                    alike.clear();
-                } else if names.as_ref().is_none_or(|names| alike.iter().any(|other| other == names.value(row))) {
-                    continue;
-                }
-                alike.extend(names.as_ref().map(|names| names.value(row).to_owned()));
-                at.push(batch.other.value(row));
-                ids.push(own);
-                rows.push(row);
-            }
-            match &names {
-                None => placed.push(&at, &ids, None, 0)?,
-                Some(names) => {
-                    let names: StringArray = rows.iter().map(|row| Some(names.value(*row))).collect();
-                    placed.push(&at, &ids, Some(&payload(names)?), 0)?;
-                }
-            }
-        }
-        drop(sorted);
-        Ok(Nodes { integers: self.integers, sorted: placed.finish()? })
+    pub fn finish(self) -> Result<Nodes> {
+        Ok(Nodes(self.0.finish()?))
     }
 }
 
 /// The names of one piece, each at its first position.
 pub(crate) struct Own<'c> {
-    collector: &'c Collector,
+    values: DistinctPiece<'c>,
     offset: u64,
-    integers: HashMap<i64, u64>,
-    names: HashMap<String, u64>,
 }
 
 impl Own<'_> {
@@ -132,12 +69,10 @@ impl Own<'_> {
     }
 
     fn add(&mut self, at: u64, name: &str) {
-        if !self.collector.integers {
-            if !self.names.contains_key(name) {
-                self.names.insert(name.to_owned(), at);
-            }
+        if !self.values.has_integers() {
+            self.values.text(at, name);
         } else if let Some(id) = integer(name) {
-            self.integers.entry(id).or_insert(at);
+            self.values.integer(at, id.cast_unsigned());
         }
     }
 
@@ -145,34 +80,18 @@ impl Own<'_> {
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
-    pub fn push(self) -> Result<()> {
-        let sorter = &self.collector.sorter;
-        if self.collector.integers {
-            let (ids, at): (Vec<u64>, Vec<u64>) =
-                self.integers.iter().map(|(id, at)| (id.cast_unsigned(), *at)).unzip();
-            return sorter.push(&ids, &at, None, 0);
-        }
-        let names: Vec<(String, u64)> = self.names.into_iter().collect();
-        for some in names.chunks(ROWS) {
-            let hashes: Vec<u64> = some.iter().map(|(name, _)| xxh3_64(name.as_bytes())).collect();
-            let at: Vec<u64> = some.iter().map(|(_, at)| *at).collect();
-            let names: StringArray = some.iter().map(|(name, _)| Some(name.as_str())).collect();
-            sorter.push(&hashes, &at, Some(&payload(names)?), 0)?;
-        }
-        Ok(())
+    pub fn push(mut self) -> Result<()> {
+        self.values.push()
     }
 }
 
 /// The nodes, in the order of their first occurrence.
-pub(crate) struct Nodes {
-    integers: bool,
-    sorted: SortedEdges,
-}
+pub(crate) struct Nodes(Distinct);
 
 impl Nodes {
     /// Returns their number.
     pub fn rows(&self) -> u64 {
-        self.sorted.rows()
+        self.0.rows()
     }
 
     /// Returns all of them, as one part.
@@ -180,14 +99,14 @@ impl Nodes {
         let mut start = 0;
         part::stepped(
             Some(self.rows()),
-            || self.sorted.stream(),
+            || self.0.stream(),
             move |stream, take| {
-                let Some(batch) = stream.next_batch()? else { return Ok(false) };
-                let keys: ArrayRef = match self.integers {
-                    true => {
-                        Arc::new(batch.other.values().iter().map(|id| Some(id.cast_signed())).collect::<Int64Array>())
+                let Some(values) = stream.next_values()? else { return Ok(false) };
+                let keys: ArrayRef = match values {
+                    DistinctValues::Integers(all) => {
+                        Arc::new(all.into_iter().map(|id| Some(id.cast_signed())).collect::<Int64Array>())
                     }
-                    false => Arc::clone(batch.payload.column(0)),
+                    DistinctValues::Texts(texts) => texts,
                 };
                 for from in (0..keys.len()).step_by(at_once.max(1)) {
                     let rows = at_once.min(keys.len() - from);

@@ -273,7 +273,7 @@ pub(crate) fn survey(
         },
     )?;
     let nodes = match all.integers || as_text {
-        true => collector.finish(budget, scratch)?,
+        true => collector.finish()?,
         false => {
             drop(collector);
             nodes_as_text(file, layout, budget, scratch)?
@@ -299,7 +299,7 @@ fn nodes_as_text(file: &PackedFile, layout: &Layout, budget: &Budget, scratch: &
         },
         |_, _, ()| Ok(()),
     )?;
-    collector.finish(budget, scratch)
+    collector.finish()
 }
 
 /// Tells of each piece, in order, whether it is the first with content: the one with the header. A piece with only

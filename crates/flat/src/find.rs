@@ -2,8 +2,9 @@
 
 use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::Graph;
-use isomorph_storage::{Blob, Location, Root, limits};
+use isomorph_storage::{Blob, Location, Root, Scheme, limits};
 
+use crate::conventions::{encoding, guess_of, lone, table_file};
 use crate::sql::{Script, TableOptions, parse};
 use crate::workbook::{self, Sheets};
 use crate::write::{Form, script};
@@ -33,7 +34,7 @@ pub fn is_mapping(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(EXTENSION)
 }
 
-/// The mapping at `location`: a mapping file, a directory with one, or a directory of tables that a convention explains; `None` if it is none
+/// The mapping at `location`: a mapping file, a directory with one, a directory of tables that a convention explains, or a table of edges; `None` if it is none
 /// of these.
 ///
 /// # Errors
@@ -57,6 +58,9 @@ pub(crate) fn find_or_draft(location: &Location, is_workbook: bool, draft: bool)
         let directory =
             location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
         return read(Root::open(&directory)?, name).map(Some);
+    }
+    if is_table(location) {
+        return of_table(location, &name, draft);
     }
     if !location.scheme().has_listing() {
         return Ok(None);
@@ -83,6 +87,25 @@ pub(crate) fn find_or_draft(location: &Location, is_workbook: bool, draft: bool)
     }
 }
 
+/// Whether a location is a file with the name of a table.
+pub(crate) fn is_table(location: &Location) -> bool {
+    encoding(location.file_name()).is_some()
+        && location.scheme() != Scheme::Stream
+        && !location.as_path().is_some_and(std::path::Path::is_dir)
+        && !(location.scheme().has_listing() && location.as_path().is_none() && Root::open(location).is_ok())
+}
+
+/// The mapping of a file that is a table of edges alone.
+fn of_table(location: &Location, name: &str, draft: bool) -> Result<Option<Found>> {
+    let directory =
+        location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
+    let blob = Blob::open(location)?;
+    let Some(file) = table_file(&blob, name)? else { return Ok(None) };
+    let Some((script, recognised)) = lone(&file, draft)? else { return Ok(None) };
+    let (root, sheets, findings) = (Root::open(&directory)?, vec![(file.name, blob)], Findings::keeping(8));
+    Ok(Some(Found { root, script, file: None, recognised, sheets, findings }))
+}
+
 /// The mapping of what was written of `graph` as JSON lines of KGX.
 pub(crate) fn written_as_kgx(location: &Location, graph: &Graph) -> Result<Found> {
     let script = script(graph, Form::Kgx)?;
@@ -99,11 +122,8 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
     if !workbook::begins(&blob)? {
         return Ok(None);
     }
-    let Sheets { mapping, mut tables, findings } = workbook::sheets(name, &blob)?;
+    let Sheets { mapping, tables, findings } = workbook::sheets(name, &blob)?;
     let names: Vec<String> = tables.iter().map(|(file, _)| file.stem.clone()).collect();
-    if mapping.is_none() && !draft {
-        workbook::with_nodes(name, &mut tables)?;
-    }
     let (files, blobs): (Vec<_>, Vec<_>) = tables.into_iter().unzip();
     let sheets: Vec<(String, Blob)> = files.iter().map(|file| file.name.clone()).zip(blobs).collect();
     let told = ("workbook".to_owned(), format!("{name}: {}", names.join(", ")));
@@ -120,7 +140,18 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
             findings,
         }));
     }
-    let Some((script, mut recognised)) = crate::conventions::guess_of(&files, Vec::new(), draft)? else {
+    let alone = |draft: bool| match files.as_slice() {
+        [only] => lone(only, draft),
+        _ => Ok(None),
+    };
+    let mut guess = if draft { None } else { alone(false)? };
+    if guess.is_none() {
+        guess = guess_of(&files, Vec::new(), draft)?;
+    }
+    if guess.is_none() {
+        guess = alone(draft)?;
+    }
+    let Some((script, mut recognised)) = guess else {
         let what = format!("no convention makes a graph of the sheets {}", names.join(", "));
         return Err(Error::unsupported(what)
             .at(location.to_string())

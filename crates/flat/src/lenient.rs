@@ -8,6 +8,7 @@ use arrow_array::Array;
 use isomorph_error::{Error, Finding, Kind, Place, Result, Rule};
 use isomorph_tables::lookup::{Asked, WrongId, wrong_ids};
 
+use crate::ends::{EndsOf, KeyFile, collect};
 use crate::keys::{Keys, lookup_options};
 use crate::open::Tables;
 use crate::rules;
@@ -44,7 +45,11 @@ impl Tables {
             let found = self.wrong_cells(at)?;
             self.reject(at, found)?;
         }
-        for ty in (0..self.nodes.len()).filter(|ty| !self.nodes[*ty].row_keys).collect::<Vec<_>>() {
+        for at in 0..self.tables.len() {
+            self.collect_ends(at)?;
+        }
+        let has_keys = |ty: &usize| !self.nodes[*ty].row_keys && self.ends_of(*ty).is_none();
+        for ty in (0..self.nodes.len()).filter(has_keys).collect::<Vec<_>>() {
             let found = self.missing_keys(ty)?;
             self.reject(self.nodes[ty].table, found)?;
             let found = self.repeated_keys(ty)?;
@@ -59,6 +64,40 @@ impl Tables {
             self.reject(table, found)?;
         }
         self.recount()
+    }
+
+    /// Gives a table of ends its rows: those of the edges that are not set aside.
+    fn collect_ends(&mut self, at: usize) -> Result<()> {
+        let Some(EndsOf { table, columns }) = self.tables.get(at).and_then(|own| own.ends_of.clone()) else {
+            return Ok(());
+        };
+        let found = self.missing_relations(table)?;
+        self.reject(table, found)?;
+        let found = self.missing_ends(table, &columns)?;
+        self.reject(table, found)?;
+        let name = self.tables[at].columns.first().map(|own| own.name.clone()).unwrap_or_default();
+        let place = self.tables[table].place().file.unwrap_or_default();
+        let KeyFile { file, .. } = collect(&self.tables[table], &columns, &name, &self.options)?;
+        self.tables[at].fill(file, &place)
+    }
+
+    /// Rows of edges that lack an end.
+    fn missing_ends(&self, at: usize, columns: &[usize]) -> Result<Found> {
+        let (table, mut found) = (&self.tables[at], Found::default());
+        for piece in table.pieces() {
+            let mut reading = table.read(&piece, columns, ROWS)?;
+            while let Some((first, count, ends)) = reading.next_batch()? {
+                let lacking = ends.iter().zip(columns).filter(|(end, _)| end.null_count() > 0);
+                for (end, column) in lacking {
+                    for row in (0..count).filter(|row| end.is_null(*row)) {
+                        let row = first + row as u64;
+                        let error = table.no_end(row, *column);
+                        found.add(row, error.place().clone(), &rules::END, error.message().to_owned());
+                    }
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Leaves rows of a table out.
@@ -172,7 +211,9 @@ impl Tables {
     fn wrong_ends(&self, at: usize) -> Result<Found> {
         let (table, mut found) = (&self.tables[at], Found::default());
         let mut ends = BTreeSet::new();
-        for (own, ty) in self.edges.iter().zip(&self.graph.edges).filter(|(own, _)| own.table == at) {
+        // Ends of which the nodes are made are keys of nodes.
+        let others = self.edges.iter().zip(&self.graph.edges).filter(|(own, _)| own.table == at && !own.are_own);
+        for (own, ty) in others {
             ends.extend([(own.ends[0], ty.source), (own.ends[1], ty.target)]);
         }
         for (column, ty) in ends {

@@ -9,6 +9,7 @@ mod capability;
 mod cells;
 mod conventions;
 mod directions;
+mod ends;
 mod find;
 mod key_by_values;
 mod keys;
@@ -29,7 +30,7 @@ mod table;
 mod workbook;
 mod write;
 
-use isomorph_error::{Kind, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Blob, Location};
 use isomorph_tables::Encoding;
 
@@ -48,6 +49,9 @@ pub fn detect(location: &Location) -> Result<Option<Form>> {
     if find::is_file_of_workbook(location) {
         return Ok(workbook::begins(&Blob::open(location)?)?.then_some(Form::Workbook));
     }
+    if find::is_table(location) {
+        return detect_table(location);
+    }
     let of = |found: find::Found| {
         let encoding = found.script.tables.first()?.encoding;
         Some(match encoding {
@@ -63,6 +67,49 @@ pub fn detect(location: &Location) -> Result<Option<Form>> {
             Ok(Some(Form::Tables(Encoding::Csv)))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// What a file that is a table of edges alone is; CSV is an edge list, and names that could mean several columns are none.
+fn detect_table(location: &Location) -> Result<Option<Form>> {
+    match find::find(location) {
+        Ok(found) => Ok(found.and_then(|found| found.script.tables.first().map(|table| table.encoding)))
+            .map(|encoding| encoding.filter(|own| *own != Encoding::Csv).map(Form::Tables)),
+        Err(error) if matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge | Kind::Usage) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a directory is a table of edges alone, so that it is no graph if others are in it.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_table_alone(directory: &Location) -> Result<bool> {
+    let found = find::find(directory)?;
+    Ok(found.is_some_and(|found| found.file.is_none() && found.sheets.is_empty() && has_ends(&found.script)))
+}
+
+/// Whether a table of nodes is that of the ends of edges.
+fn has_ends(script: &sql::Script) -> bool {
+    script.tables.iter().any(|table| table.options.contains_key(ends::OPTION))
+}
+
+/// Whether a name is that of a table: `edges.parquet`, `edges.jsonl.gz`.
+pub fn is_table(name: &str) -> bool {
+    conventions::encoding(name).is_some()
+}
+
+/// Why a file that is a table is no graph, with its columns and what to do; `None` for other files.
+pub fn unrecognised(location: &Location) -> Option<Error> {
+    if !find::is_table(location) {
+        return None;
+    }
+    match find::find(location) {
+        Ok(None) => Some(open::not_recognised(location)),
+        Ok(Some(_)) => None,
+        Err(error) => Some(error),
     }
 }
 

@@ -7,7 +7,8 @@ use isomorph_error::{Error, Finding, Findings, Kind, Result};
 use isomorph_model::Graph;
 use isomorph_storage::{Budget, Location, Scratch, pool};
 
-use crate::find::{Found, find_or_draft, is_file_of_workbook, written_as_kgx};
+use crate::ends::EndsOf;
+use crate::find::{Found, find_or_draft, is_file_of_workbook, is_table, written_as_kgx};
 use crate::key_by_values::settled;
 use crate::keys::Keys;
 use crate::opening::Opening;
@@ -93,6 +94,8 @@ pub(crate) struct Nodes {
 pub(crate) struct Edges {
     pub table: usize,
     pub ends: [usize; 2],
+    /// Whether the nodes are the different ends of this table, so that no end is missing among them.
+    pub are_own: bool,
     pub directed: Option<usize>,
     /// The column of relations, and the one of this type.
     pub relation: Option<(usize, String)>,
@@ -100,7 +103,7 @@ pub(crate) struct Edges {
 }
 
 impl Tables {
-    /// Opens the tables at `location`: a mapping file, a directory that has one, or one whose files a convention explains. Texts are read
+    /// Opens the tables at `location`: a mapping file, a directory that has one or whose files a convention explains, or a table of edges. Texts are read
     /// once, to count rows and, where nothing declares them, to find the types of columns; then the keys of nodes are compared.
     ///
     /// # Errors
@@ -130,6 +133,7 @@ impl Tables {
         let told = find().and_then(|found| found.map(|found| settled(found, find, location, &options)).transpose());
         let found = match told {
             Err(error) if error.kind() == Kind::Usage => find_or_draft(location, is_workbook, true)?,
+            Ok(None) => find_or_draft(location, is_workbook, true)?,
             told => told?,
         };
         Tables::of(found, location, options, false)
@@ -150,10 +154,19 @@ impl Tables {
     /// both.
     fn check_keys(&mut self) -> Result<()> {
         for ty in 0..self.nodes.len() {
+            // The different ends of edges are different keys.
+            if self.ends_of(ty).is_some() {
+                continue;
+            }
             let keys = self.take_kept_keys(ty).and_then(|()| self.keys_of(ty).map(|_| ()));
             self.findings.note(keys)?;
         }
         Ok(())
+    }
+
+    /// Whose ends the nodes of a type are, if no file lists them.
+    pub(crate) fn ends_of(&self, ty: usize) -> Option<&EndsOf> {
+        self.tables.get(self.nodes.get(ty)?.table)?.ends_of.as_ref()
     }
 
     /// What opening has found, with the rows that are set aside.
@@ -183,16 +196,36 @@ impl Tables {
         self.mapping.as_deref()
     }
 
+    /// Whether it is a file that is a table of edges alone.
+    pub fn is_table_alone(&self) -> bool {
+        is_table(&self.location)
+    }
+
     /// The size of all files, in bytes, and their number.
     pub(crate) fn size(&self) -> (u64, u64) {
-        let parts = self.tables.iter().flat_map(|table| &table.files);
+        let files = self.tables.iter().filter(|table| table.ends_of.is_none());
+        let parts = files.flat_map(|table| &table.files);
         let files: BTreeMap<&str, u64> = parts.map(|part| (part.blob.name(), part.blob.size())).collect();
         (files.values().sum(), files.len() as u64 + u64::from(self.mapping.is_some()))
     }
 }
 
+/// What is said of a file whose names of columns tell no ends of edges.
+fn no_edges(location: &Location) -> Error {
+    let name = location.file_name();
+    let columns = crate::conventions::columns_of(location).join(", ");
+    Error::unsupported(format!("no columns of the table are called source and target: {columns}"))
+        .at(location.to_string())
+        .hint("rename the columns with the ends of edges to source and target")
+        .hint(format!("isomorph import init {name} > graph.pgq    write a mapping file, and correct SOURCE KEY and DESTINATION KEY"))
+        .hint(format!("isomorph sql {name} 'select …'    ask the table in SQL"))
+}
+
 /// What is said of tables that nothing makes a graph of: which there are, and what was looked for.
-fn not_recognised(location: &Location) -> Error {
+pub(crate) fn not_recognised(location: &Location) -> Error {
+    if is_table(location) {
+        return no_edges(location);
+    }
     let tables = crate::conventions::described(location);
     let what = match tables.is_empty() {
         true => "there are no tables, and no mapping file that names some".to_owned(),

@@ -118,7 +118,7 @@ fn common(known: &Schema, own: &Schema, blob: &Blob) -> Result<Schema> {
 }
 
 /// A type that holds the values of both: that of nulls is the narrowest, and a double holds most integers, which are checked one by one.
-fn wider(one: &DataType, other: &DataType) -> Option<DataType> {
+pub(crate) fn wider(one: &DataType, other: &DataType) -> Option<DataType> {
     use DataType as T;
     let bits = |data_type: &T| data_type.primitive_width().map(|bytes| bytes * 8);
     match (one, other) {

@@ -25,6 +25,16 @@ use crate::table::{Declared, Piece, Stored, Table, unread};
 /// The most labels that are collected when a graph is opened.
 const LABELS: usize = 1_000;
 
+/// What is known of the columns of a table before it is opened.
+pub(crate) struct Roles<'a> {
+    /// The types of those that other tables decide.
+    pub known: &'a HashMap<String, DataType>,
+    /// Columns of keys.
+    pub keys: &'a [String],
+    /// Whether these are the keys of nodes, which may be kept while the table is read.
+    pub are_of_nodes: bool,
+}
+
 /// Tables while they are opened.
 pub(crate) struct Opening {
     pub location: Location,
@@ -106,7 +116,15 @@ impl Opening {
         }
         let is_kgx = self.options.shown.is_some() || self.found.file.is_none() && crate::is_kgx(&script);
         let has_named_ends = is_kgx && graph.nodes.iter().all(|ty| ty.key.kind == KeyKind::Utf8);
-        let (recognised, mapping) = (self.found.recognised, self.found.file);
+        let (mut recognised, mapping) = (self.found.recognised, self.found.file);
+        let odd = self.findings.by_rule().flat_map(|(_, all)| all).filter(|one| one.rule == &crate::rules::ODD_CELL);
+        recognised.extend(odd.map(|one| {
+            let at = match (one.place.line, one.place.row) {
+                (Some(line), _) => format!("line {line}"),
+                (None, row) => format!("row {}", row.unwrap_or_default()),
+            };
+            (one.place.file.clone().unwrap_or_default(), format!("{at}: {}", one.message))
+        }));
         Ok(Tables {
             location: self.location,
             graph,
@@ -126,7 +144,7 @@ impl Opening {
 
     /// Notes columns that files have and the mapping file neither declares nor lists.
     fn unread(&mut self, nodes: &[Nodes], edges: &[Edges]) {
-        for (at, table) in self.opened.iter().enumerate() {
+        for (at, table) in self.opened.iter().enumerate().filter(|(_, table)| table.ends_of.is_none()) {
             let of_nodes = nodes.iter().filter(|own| own.table == at);
             let of_nodes = of_nodes.flat_map(|own| own.properties.iter().copied().chain([own.key]).chain(own.labels));
             let of_edges = edges.iter().filter(|own| own.table == at).flat_map(|own| {
@@ -141,13 +159,12 @@ impl Opening {
     }
 
     /// Opens a table once, though several elements may be in it.
-    fn table(
+    pub fn table(
         &mut self,
         name: &str,
         at: crate::sql::At,
         script: &Script,
-        known: &HashMap<String, DataType>,
-        keys: &[String],
+        roles: &Roles<'_>,
         file: &str,
     ) -> Result<usize> {
         if let Some(at) = self.by_name.get(name) {
@@ -155,23 +172,33 @@ impl Opening {
         }
         let declared = declared(name, at, script, file)?;
         let options = TableOptions::of(declared, file)?;
+        if !options.ends.is_empty() {
+            return self.table_of_ends(declared, options, script, file);
+        }
         let blobs = self.blobs(declared, &options, file)?;
         let OpenOptions { lenient, threads, .. } = self.options;
         // Which rows are left out is known only when cells were looked at.
-        let lookup = match lenient || !self.keeps_keys {
+        let lookup = match lenient || !self.keeps_keys || !roles.are_of_nodes {
             true => None,
             false => Some(lookup_options(&self.options, script.graph.vertices.len())?),
         };
         let declared = Declared { table: declared, options, file, lenient, threads, lookup };
-        let table = Table::open(declared, blobs, (known, keys), &mut self.findings)?;
+        let table = Table::open(declared, blobs, (roles.known, roles.keys), &mut self.findings)?;
+        Ok(self.add(name, table))
+    }
+
+    /// Adds an opened table; returns its position.
+    pub fn add(&mut self, name: &str, table: Table) -> usize {
         let at = self.opened.len();
         self.opened.push(table);
         self.by_name.insert(name.to_owned(), at);
-        Ok(at)
+        at
     }
+
     fn vertex(&mut self, vertex: &Vertex, script: &Script, file: &str) -> Result<(NodeType, Nodes)> {
         let wanted: Vec<String> = vertex.key.iter().cloned().collect();
-        let at = self.table(&vertex.table, vertex.at, script, &HashMap::new(), &wanted, file)?;
+        let roles = Roles { known: &HashMap::new(), keys: &wanted, are_of_nodes: true };
+        let at = self.table(&vertex.table, vertex.at, script, &roles, file)?;
         let table = &self.opened[at];
         let Some(key_name) = &vertex.key else {
             let error = vertex.at.error(file, format!("the table {} has no key", vertex.table));
@@ -186,7 +213,7 @@ impl Opening {
             _ => None,
         };
         let key_called = listed.map_or_else(|| own.name.clone(), |(_, name)| name.clone());
-        let kind = match &own.ty.data_type {
+        let kind = match own.shown_type() {
             data_type if row_keys && data_type.is_integer() => Key::row(),
             data_type if data_type.is_integer() && !row_keys => {
                 Key { kind: KeyKind::Int, data_type: data_type.clone(), name: None }.named(key_called)
@@ -228,17 +255,18 @@ impl Opening {
                 let what = format!("edges end in the keys of {}, and its key is {}", end.references, key.name);
                 return Err(end.at.error(file, what).hint(format!("REFERENCES {} ({})", end.references, key.name)));
             }
-            known.insert(end.column.clone(), key.ty.data_type.clone());
+            known.insert(end.column.clone(), key.shown_type().clone());
         }
-        let at = self.table(&edge.table, edge.at, script, &known, &[], file)?;
+        let roles = Roles { known: &known, keys: &[], are_of_nodes: false };
+        let at = self.table(&edge.table, edge.at, script, &roles, file)?;
         let table = &self.opened[at];
         let ends = [
             column(table, &edge.source.column, edge.source.at, file)?,
             column(table, &edge.target.column, edge.target.at, file)?,
         ];
         for (end, ty) in ends.iter().zip(types) {
-            let (found, key) = (&table.columns[*end].ty.data_type, &nodes[ty]);
-            let wanted = &self.opened[key.table].columns[key.key].ty.data_type;
+            let (found, key) = (table.columns[*end].shown_type(), &nodes[ty]);
+            let wanted = self.opened[key.table].columns[key.key].shown_type();
             if found.is_integer() != wanted.is_integer() || !(found.is_integer() || *found == DataType::Utf8) {
                 let name = &table.columns[*end].name;
                 let what = format!(
@@ -248,6 +276,11 @@ impl Opening {
                 return Err(edge.at.error(file, what));
             }
         }
+        let is_own = |(end, ty): (&usize, usize)| {
+            let of = nodes.get(ty).and_then(|own| self.opened.get(own.table)).and_then(|own| own.ends_of.as_ref());
+            of.is_some_and(|of| of.table == at && of.columns.contains(end))
+        };
+        let are_own = ends.iter().zip(types).all(is_own);
         let directed = table.options.directed.as_ref().and_then(|name| table.find(name));
         let hinted = &declared(&edge.table, edge.at, script, file)?.hints.directed;
         let said = without_direction(&edge.properties, table.options.directed.as_ref(), hinted);
@@ -276,7 +309,7 @@ impl Opening {
             (ty.direction, ty.properties) = (direction, properties.clone());
             ty.rows = Some(relation.map_or(table.rows, |(_, (_, rows))| *rows));
             let relation = relation.map(|(column, (name, _))| (column, name.clone()));
-            (ty, Edges { table: at, ends, directed, relation, properties: columns.clone() })
+            (ty, Edges { table: at, ends, are_own, directed, relation, properties: columns.clone() })
         };
         if let (Some(column), None) = (relation, several) {
             let what = format!(
@@ -306,7 +339,7 @@ fn declared<'a>(name: &str, at: crate::sql::At, script: &'a Script, file: &str) 
     })
 }
 
-fn column(table: &Table, name: &str, at: crate::sql::At, file: &str) -> Result<usize> {
+pub(crate) fn column(table: &Table, name: &str, at: crate::sql::At, file: &str) -> Result<usize> {
     table.find(name).ok_or_else(|| {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let near = isomorph_error::did_you_mean(name, names.iter().copied());

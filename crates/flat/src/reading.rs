@@ -16,6 +16,7 @@ use isomorph_tables::rules::{TEXT_VALUE, TIME_UNIT, VALUE_INEXACT};
 use isomorph_tables::{Batches, Encoding, ReadOptions, Selection, TableReader};
 
 use crate::cells::{integers, split};
+use crate::ends::as_type;
 use crate::keys::{SET_ASIDE, blanks_around};
 use crate::table::{Stored, Table};
 
@@ -151,7 +152,7 @@ impl<'a> Reading<'a> {
                 })?;
             }
         }
-        Ok(column)
+        own.key_type.as_ref().map_or(Ok(Arc::clone(&column)), |ty| as_type(&column, ty))
     }
 }
 

@@ -8,6 +8,10 @@ isomorph_error::rules! {
     DIRECTION "FLAT-DIRECTION" Error
         "all cells of a column of directions are true and false, 1 and 0, yes and no, or the words Directed and Undirected, or empty",
         "correct the cell; if the column has no directions, give it another name, or leave isomorph.directed out of the mapping file";
+    /// One value of another type.
+    ODD_CELL "FLAT-ODD-CELL" Note
+        "all values of a column have one type; if one has another, the column is text, or JSON in JSON lines",
+        "correct the value, leave it empty, or declare the type in a mapping file and read with --lenient";
     /// A file without bytes among those of a table.
     EMPTY "FLAT-EMPTY" Warning "every file of a table has the names of its columns",
         "remove the file, or write its header; nothing is read from it";
@@ -31,6 +35,9 @@ isomorph_error::rules! {
     /// An edge without a relation.
     RELATION "FLAT-RELATION" Error "every row has a text in the column that names relations",
         "name the relation, or leave the option isomorph.relation out";
+    /// A table without a role.
+    UNREAD "FLAT-UNREAD" Warning "every table in a directory without a mapping file is one of nodes or of edges, by its name and columns",
+        "rename the file or its columns, declare it in a mapping file, or move it elsewhere; it is not read";
     /// A workbook that is none, or a sheet that is no table.
     WORKBOOK "FLAT-WORKBOOK" Error
         "a workbook is a sound file of Excel or OpenDocument, and each of its sheets has the names of its columns in its first row",

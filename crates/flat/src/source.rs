@@ -67,8 +67,10 @@ impl Tables {
 
     fn nodes<'a>(&'a self, ty: usize, request: &Request, parts: &mut Vec<Box<dyn Part + 'a>>) -> Result<()> {
         let own = self.node_table(ty)?;
-        // A graph may have been opened whatever is wrong with it.
-        self.keys_of(ty)?;
+        // A graph may have been opened whatever is wrong with it. The different ends of edges are different keys.
+        if self.ends_of(ty).is_none() {
+            self.keys_of(ty)?;
+        }
         let table = &self.tables[own.table];
         let narrow = Narrow::of(request, own.properties.len());
         let mut read = vec![own.key];
@@ -118,14 +120,22 @@ impl Tables {
         }
     }
 
+    /// Whether ends of edges are shown as keys: those that tell their types, and those of which the nodes are made.
+    fn shows_keys(&self, ty: usize) -> bool {
+        self.has_named_ends || self.edges.get(ty).is_some_and(|own| own.are_own)
+    }
+
     fn edges<'a>(&'a self, ty: usize, request: &Request, parts: &mut Vec<Box<dyn Part + 'a>>) -> Result<()> {
         let own = self.edge_table(ty)?;
         let types = [self.graph.edges[ty].source, self.graph.edges[ty].target];
         // Read before the parts are, which are read on several threads.
-        types.iter().try_for_each(|ty| match self.keys_of(*ty)? {
-            Keys::Many => Err(self.too_many(*ty)),
-            Keys::Known(_) | Keys::Rows(_) => Ok(()),
-        })?;
+        if !own.are_own {
+            types.iter().try_for_each(|ty| match self.keys_of(*ty)? {
+                Keys::Many => Err(self.too_many(*ty)),
+                Keys::Known(_) | Keys::Rows(_) => Ok(()),
+            })?;
+        }
+        let as_keys = self.shows_keys(ty);
         let table = &self.tables[own.table];
         let narrow = Narrow::of(request, own.properties.len());
         let mut read = own.ends.to_vec();
@@ -149,8 +159,12 @@ impl Tables {
                 let column = |at: usize| columns.get(at).ok_or_else(|| Error::usage("a batch lacks a column"));
                 let end = |side: usize| {
                     let (at, keys) = ((own.table, own.ends[side]), column(side)?);
+                    if own.are_own {
+                        let missing = first_null(keys.as_ref()).map(|row| table.no_end(first + row as u64, at.1));
+                        return missing.map_or(Ok(Arc::clone(keys)), Err);
+                    }
                     let rows = self.rows_of(types[side], keys, at, first)?;
-                    Ok::<_, Error>(if self.has_named_ends { Arc::clone(keys) } else { Arc::new(rows) as ArrayRef })
+                    Ok::<_, Error>(if as_keys { Arc::clone(keys) } else { Arc::new(rows) as ArrayRef })
                 };
                 let mut all = vec![end(0)?, end(1)?];
                 let by_row = match direction {
@@ -171,7 +185,7 @@ impl Tables {
                 }
                 let mut all = all.into_iter();
                 let mut ends = || match all.next() {
-                    Some(keys) if self.has_named_ends => Ok(Ends::Keys(keys)),
+                    Some(keys) if as_keys => Ok(Ends::Keys(keys)),
                     rows => {
                         let rows = rows.and_then(|rows| rows.as_primitive_opt::<UInt64Type>().cloned());
                         rows.map(Ends::Rows).ok_or_else(|| Error::usage("ends are no rows"))
@@ -297,8 +311,8 @@ impl Source for Tables {
         (0..self.nodes.len()).try_for_each(|ty| self.keys_of(ty).map(|_| ()))
     }
 
-    fn end_form(&self, _ty: usize) -> EndForm {
-        if self.has_named_ends { EndForm::Keys } else { EndForm::Rows }
+    fn end_form(&self, ty: usize) -> EndForm {
+        if self.shows_keys(ty) { EndForm::Keys } else { EndForm::Rows }
     }
 
     fn about(&self) -> About {
@@ -336,7 +350,8 @@ impl Source for Tables {
                         known.translate(keys.as_ref(), &mut rows)?;
                         rows
                     }
-                    (Ends::Keys(_), Keys::Rows(_) | Keys::Many) => return Ok(()),
+                    (Ends::Keys(_), Keys::Many) => return Err(self.too_many(of)),
+                    (Ends::Keys(_), Keys::Rows(_)) => return Ok(()),
                 };
             let mut at = 0;
             for run in rows.chunk_by(|one, other| (*one == row) == (*other == row)) {

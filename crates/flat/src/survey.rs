@@ -30,6 +30,30 @@ pub(crate) struct Found {
     /// The number of rows in each file.
     pub rows: Vec<u64>,
     pub roles: Roles,
+    pub odd: Vec<OddCell>,
+}
+
+/// A cell without which its column would have another type.
+pub(crate) struct OddCell {
+    pub column: String,
+    /// Its row in the table.
+    pub row: u64,
+    /// What it is.
+    pub text: String,
+    /// What every other value is.
+    pub others: &'static str,
+}
+
+/// What a value of a type is called.
+fn called(data_type: &DataType) -> &'static str {
+    match data_type {
+        DataType::Boolean => "true or false",
+        DataType::Date32 => "a date",
+        DataType::Timestamp(..) => "a timestamp",
+        DataType::Float64 => "a number",
+        DataType::Utf8 => "a text",
+        _ => "an integer",
+    }
 }
 
 /// What was found in columns that have a role.
@@ -159,8 +183,9 @@ impl Seen {
         Seen { guesses, relations: Relations::default(), labels, keys: StringBuilder::new() }
     }
 
-    fn merge(&mut self, other: Seen) {
-        self.guesses.iter_mut().zip(&other.guesses).for_each(|(own, other)| own.merge(other));
+    /// Adds what a piece tells that begins in row `first`.
+    fn merge(&mut self, other: Seen, first: u64) {
+        self.guesses.iter_mut().zip(&other.guesses).for_each(|(own, other)| own.merge(other, first));
         other.relations.0.iter().for_each(|(text, rows)| self.relations.add(text, *rows));
         match other.labels.0 {
             Some(all) => all.iter().for_each(|text| self.labels.see(text)),
@@ -179,6 +204,8 @@ pub(crate) struct CsvSurvey {
     kept: Option<KeptKeys>,
     threads: usize,
     seen: Seen,
+    /// Rows of the pieces that were read.
+    rows: u64,
 }
 
 impl CsvSurvey {
@@ -201,7 +228,7 @@ impl CsvSurvey {
         let fields: Vec<Field> = names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect();
         let seen = Seen::new(guessed);
         let (schema, threads) = (Arc::new(Schema::new(fields)), wanted.threads);
-        CsvSurvey { schema, relation, labels, keys, kept, threads, seen }
+        CsvSurvey { schema, relation, labels, keys, kept, threads, seen, rows: 0 }
     }
 
     /// Reads a file, whose options will say where its records are; returns the number of its rows.
@@ -211,9 +238,9 @@ impl CsvSurvey {
     pub fn read(&mut self, blob: &Blob, read: &mut ReadOptions) -> Result<u64> {
         let options = ReadOptions { schema: Some(Arc::clone(&self.schema)), csv_index: None, ..read.clone() };
         let (relation, labels, keys) = (self.relation, self.labels, self.keys);
-        let see = |seen: &mut Seen, column: usize, text: &str| {
+        let see = |seen: &mut Seen, (column, row): (usize, u64), text: &str| {
             if let Some(guess) = seen.guesses.get_mut(column) {
-                guess.see(text);
+                guess.see(row, text);
             }
             if relation == Some(column) {
                 seen.relations.add(text, 1);
@@ -226,7 +253,7 @@ impl CsvSurvey {
             }
         };
         let guessed = self.seen.guesses.len();
-        let (own, kept) = (&mut self.seen, &mut self.kept);
+        let (own, kept, before) = (&mut self.seen, &mut self.kept, &mut self.rows);
         let index = survey_csv(
             blob.clone(),
             &options,
@@ -237,7 +264,8 @@ impl CsvSurvey {
                 if let Some(all) = kept.take() {
                     *kept = all.with(std::mem::take(&mut seen.keys), rows)?;
                 }
-                own.merge(seen);
+                own.merge(seen, *before);
+                *before += rows;
                 Ok(())
             },
         )?;
@@ -251,6 +279,16 @@ impl CsvSurvey {
         let at = self.schema.index_of(name).ok()?;
         let guess = self.seen.guesses.get(at)?;
         Some(if self.relation == Some(at) { DataType::Utf8 } else { guess.data_type() })
+    }
+
+    /// The cells without which columns would have other types.
+    fn odd(&self) -> Vec<OddCell> {
+        let of = |(at, guess): (usize, &TypeGuess)| {
+            let (odd, others) = guess.odd().filter(|_| self.relation != Some(at))?;
+            let column = self.schema.fields().get(at)?.name().clone();
+            Some(OddCell { column, row: odd.row, text: odd.text.clone(), others: called(&others) })
+        };
+        self.seen.guesses.iter().enumerate().filter_map(of).collect()
     }
 
     /// The relations, the different texts of labels, and the keys with the name of their column.
@@ -279,7 +317,8 @@ fn of_csv(files: &mut [(Blob, ReadOptions)], wanted: &Wanted<'_>) -> Result<Foun
     }
     let ty = |name: &str| ColumnType::plain(survey.type_of(name).unwrap_or(DataType::Utf8));
     let columns = names.iter().map(|name| (name.clone(), ty(name))).collect();
-    Ok(Found { columns, rows, roles: survey.finish()? })
+    let odd = survey.odd();
+    Ok(Found { columns, rows, roles: survey.finish()?, odd })
 }
 
 /// Fails where a file of a table has other columns than the first one.
@@ -311,28 +350,79 @@ struct Kinds {
     list: Option<Box<Kinds>>,
     /// Objects, and numbers of which 64 bits would lose digits.
     other: bool,
+    /// Values that are true or false, numbers, and texts.
+    told: [Told; 3],
 }
 
+/// How many values of a kind there are, and the first of them.
+#[derive(Default)]
+struct Told {
+    count: u64,
+    row: u64,
+    text: String,
+}
+
+/// The longest value that is told as odd, in bytes, and the fewest values of one kind beside which one is.
+const ODD: usize = 40;
+const FEW: u64 = 10;
+
 impl Kinds {
+    /// Counts a value of a kind, and keeps the first one.
+    fn tell(&mut self, kind: usize, json: &str, row: u64) {
+        let Some(told) = self.told.get_mut(kind) else { return };
+        told.count += 1;
+        if told.count == 1 {
+            (told.row, told.text) = (row, json.chars().take(ODD + 1).collect());
+        }
+    }
+
+    /// The only value of its kind beside many of one other kind.
+    fn odd(&self) -> Option<(&Told, &'static str)> {
+        if self.other || self.list.is_some() {
+            return None;
+        }
+        let mut there: Vec<usize> = (0..self.told.len()).filter(|kind| self.told[*kind].count > 0).collect();
+        there.sort_by_key(|kind| self.told[*kind].count);
+        let [odd, others] = there.as_slice() else { return None };
+        let numbers = if self.float { DataType::Float64 } else { DataType::Int64 };
+        let types = [DataType::Boolean, numbers, DataType::Utf8];
+        let (odd, many) = (self.told.get(*odd)?, self.told.get(*others)?);
+        let is_odd = odd.count == 1 && many.count >= FEW && odd.text.len() <= ODD;
+        is_odd.then(|| types.get(*others).map(|ty| (odd, called(ty))))?
+    }
+
     /// # Errors
     /// When a text of JSON cannot be read.
-    fn see(&mut self, json: &str) -> Result<()> {
+    fn see(&mut self, json: &str, row: u64) -> Result<()> {
         match isomorph_model::json::value(json)? {
             Json::Null => {}
-            Json::Bool(_) => self.bool = true,
-            Json::Text(_) => self.text = true,
+            Json::Bool(_) => {
+                self.bool = true;
+                self.tell(0, json, row);
+            }
+            Json::Text(_) => {
+                self.text = true;
+                self.tell(2, json, row);
+            }
             // An integer has no negative zero.
-            Json::Integer(0) if json.starts_with('-') => self.float = true,
+            Json::Integer(0) if json.starts_with('-') => {
+                self.float = true;
+                self.tell(1, json, row);
+            }
             Json::Integer(value) => {
+                self.tell(1, json, row);
                 self.int = true;
                 self.negative |= value < 0;
                 self.unsigned |= i64::try_from(value).is_err();
                 self.large |= value.unsigned_abs() > 1 << 53;
             }
-            Json::Float(_) => self.float = true,
+            Json::Float(_) => {
+                self.float = true;
+                self.tell(1, json, row);
+            }
             Json::Array(items) => {
                 let list = self.list.get_or_insert_default();
-                isomorph_model::json::items(items, |item| list.see(item))?;
+                isomorph_model::json::items(items, |item| list.see(item, row))?;
             }
             Json::Object(_) | Json::Number(_) => self.other = true,
         }
@@ -401,19 +491,27 @@ struct Keys {
 
 fn of_json(files: &[(Blob, ReadOptions)], relation: Option<&str>) -> Result<Found> {
     let mut keys = Keys::default();
-    let rows = files.iter().map(|(blob, _)| keys.read(blob, relation)).collect::<Result<_>>()?;
+    let mut rows = Vec::with_capacity(files.len());
+    for (blob, _) in files {
+        rows.push(keys.read(blob, relation, rows.iter().sum())?);
+    }
     let Keys { order, kinds, relations } = keys;
+    let odd = |name: &String| {
+        let (odd, others) = kinds.get(name)?.odd()?;
+        Some(OddCell { column: name.clone(), row: odd.row, text: odd.text.clone(), others })
+    };
+    let odd = order.iter().filter_map(odd).collect();
     let columns = order.into_iter().map(|name| {
         let ty = kinds.get(&name).map_or_else(|| ColumnType::plain(DataType::Utf8), Kinds::column);
         (name, ty)
     });
     let roles = Roles { relations: relations.finish(), labels: None, keys: None };
-    Ok(Found { columns: columns.collect(), rows, roles })
+    Ok(Found { columns: columns.collect(), rows, roles, odd })
 }
 
 impl Keys {
-    /// Reads a file; returns the number of its lines.
-    fn read(&mut self, blob: &Blob, relation: Option<&str>) -> Result<u64> {
+    /// Reads a file whose first row is row `first` of the table; returns the number of its lines.
+    fn read(&mut self, blob: &Blob, relation: Option<&str>, first: u64) -> Result<u64> {
         let Keys { order, kinds, relations } = self;
         let mut input = BufReader::new(PackedFile::of(blob.clone())?.reader()?);
         let mut members = Members::default();
@@ -434,6 +532,7 @@ impl Keys {
                 continue;
             }
             let object = object(bytes).map_err(|error| error.at(place()))?;
+            let row = first + rows;
             rows += 1;
             let seen = members.read(object, |name, value| {
                 if relation == Some(name)
@@ -442,10 +541,10 @@ impl Keys {
                     relations.see(&arrow_array::StringArray::from(vec![&*text]));
                 }
                 if let Some(known) = kinds.get_mut(name) {
-                    return known.see(value);
+                    return known.see(value, row);
                 }
                 order.push(name.to_owned());
-                kinds.entry(name.to_owned()).or_default().see(value)
+                kinds.entry(name.to_owned()).or_default().see(value, row)
             });
             seen.map_err(|error| Error::broken(&JSON_RECORD, error.message().to_owned()).at(place()))?;
             if order.len() > isomorph_storage::limits::COLUMNS {

@@ -8,16 +8,17 @@ use arrow_array::BooleanArray;
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Findings, Place, Result, did_you_mean};
 use isomorph_model::{Property, ValueKind};
-use isomorph_storage::Blob;
+use isomorph_storage::{Blob, ScratchFile};
 use isomorph_tables::lookup::{Lookup, LookupOptions};
 use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 
 use crate::cells::Split;
+use crate::ends::EndsOf;
 use crate::opened_files::{readers, readings, without_empty};
 use crate::reading::Reading;
 use crate::rules;
-use crate::sql::{Column, ColumnType, ExternalTable, TableOptions};
-use crate::survey::{CsvSurvey, Found, Roles, Wanted, header, survey};
+use crate::sql::{Column, ColumnType, ExternalTable, Hints, TableOptions};
+use crate::survey::{CsvSurvey, Found, OddCell, Roles, Wanted, header, survey};
 
 /// An opened table.
 pub(crate) struct Table {
@@ -39,6 +40,9 @@ pub(crate) struct Table {
     pub kept_keys: Option<(String, Lookup)>,
     /// Rows of the files that are left out, in their order.
     left_out: Vec<u64>,
+    /// Whose ends the rows are, if no file lists them, and the file that keeps them.
+    pub ends_of: Option<EndsOf>,
+    temporary: Option<ScratchFile>,
 }
 
 /// A table as it is declared in a mapping file.
@@ -78,6 +82,8 @@ pub(crate) struct TableColumn {
     pub stored: Stored,
     /// The integers that it may have, and what such an integer is called.
     pub range: Option<(RangeInclusive<i64>, &'static str)>,
+    /// The type of the keys that its cells are, if that is a wider one.
+    pub key_type: Option<DataType>,
 }
 
 /// How the cells of a column are stored.
@@ -97,7 +103,12 @@ pub(crate) enum Stored {
 
 impl TableColumn {
     fn new(name: String, ty: ColumnType, required: bool) -> Self {
-        TableColumn { name, ty, required, undeclared: false, stored: Stored::AsShown, range: None }
+        TableColumn { name, ty, required, undeclared: false, stored: Stored::AsShown, range: None, key_type: None }
+    }
+
+    /// The type of its cells when they are read.
+    pub fn shown_type(&self) -> &DataType {
+        self.key_type.as_ref().unwrap_or(&self.ty.data_type)
     }
 
     /// Whether a mapping file can say its type.
@@ -111,7 +122,7 @@ impl TableColumn {
             kind: self.ty.kind.clone(),
             nullable: !self.required,
             cardinality: self.ty.cardinality,
-            ..Property::new(name, self.ty.data_type.clone())
+            ..Property::new(name, self.shown_type().clone())
         }
     }
 }
@@ -164,10 +175,10 @@ impl Table {
             known: &known_types,
             threads,
         };
-        let (mut counted, mut others) = (None, Vec::new());
+        let (mut counted, mut others, mut odd) = (None, Vec::new(), Vec::new());
         if encoding.is_text() {
             if columns.is_empty() {
-                let Found { columns: mut found, rows, roles } = survey(&mut files, encoding, &wanted)?;
+                let Found { columns: mut found, rows, roles, odd: cells } = survey(&mut files, encoding, &wanted)?;
                 if found.is_empty() && encoding == Encoding::JsonLines {
                     // No line names a column: the table has those that the graph needs.
                     let needed = keys.iter().chain(known.keys()).collect::<BTreeSet<_>>();
@@ -175,7 +186,7 @@ impl Table {
                     findings.push(&rules::EMPTY, "the file has no lines: the table has no rows", blob.place());
                 }
                 columns = found.into_iter().map(|(name, ty)| TableColumn::new(name, ty, false)).collect();
-                counted = Some((rows, roles));
+                (counted, odd) = (Some((rows, roles)), cells);
                 for column in &mut columns {
                     if let Some((_, data_type)) = declared.hints.cells.iter().find(|(name, _)| *name == column.name) {
                         column.ty = ColumnType::plain(data_type.clone());
@@ -199,7 +210,7 @@ impl Table {
                 let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
                 let is_other = |name: &String| !names.contains(name.as_str());
                 if encoding == Encoding::JsonLines {
-                    let Found { columns: found, rows, roles } = survey(&mut files, encoding, &wanted)?;
+                    let Found { columns: found, rows, roles, .. } = survey(&mut files, encoding, &wanted)?;
                     counted = Some((rows, roles));
                     others = found.into_iter().map(|(name, _)| name).filter(is_other).collect();
                 } else {
@@ -292,6 +303,8 @@ impl Table {
             kept_keys: None,
             by_name,
             left_out: Vec::new(),
+            ends_of: None,
+            temporary: None,
         };
         for option in [&table.options.labels, &table.options.relation, &table.options.directed].into_iter().flatten() {
             if table.find(option).is_none() {
@@ -306,12 +319,61 @@ impl Table {
             None if encoding == Encoding::Csv => table.survey(&wanted)?,
             None => table.count()?,
         }
+        table.tell_odd(&odd, &declared.hints, findings);
         for name in &declared.hints.directed {
             if table.options.directed.is_none() && table.holds_directions(name)? {
                 table.options.directed = Some(name.clone());
             }
         }
         Ok(table)
+    }
+
+    /// Notes cells without which columns would not be text or JSON.
+    fn tell_odd(&self, odd: &[OddCell], hints: &Hints, findings: &mut Findings) {
+        let is_told = |name: &String| {
+            hints.types.iter().any(|(told, _)| told == name) || hints.cells.iter().any(|(told, _)| told == name)
+        };
+        for OddCell { column, row, text, others } in odd.iter().filter(|odd| !is_told(&odd.column)) {
+            let Some(own) = self.find(column).and_then(|at| self.columns.get(at)) else { continue };
+            if own.ty.data_type == DataType::Utf8 && matches!(own.stored, Stored::AsShown) {
+                let word = if own.ty.kind == ValueKind::Json { "JSON" } else { "text" };
+                let text = if self.encoding == Encoding::Csv { format!("{text:?}") } else { text.clone() };
+                let what = format!("{column} is {word} because of {text}: every other value is {others}");
+                findings.push(&rules::ODD_CELL, what, self.place_of(*row).in_field(column.clone()));
+            }
+        }
+    }
+
+    /// The table `name` of the different ends `of` the table `edges`, without a row yet.
+    pub fn of_ends(name: &str, options: TableOptions, of: EndsOf, edges: &Table, column: Column) -> Table {
+        let by_name = HashMap::from([(column.name.clone(), 0)]);
+        Table {
+            name: name.to_owned(),
+            options,
+            files: Vec::new(),
+            encoding: edges.encoding,
+            columns: vec![TableColumn::new(column.name, column.ty, column.required)],
+            rows: 0,
+            relations: Vec::new(),
+            by_name,
+            label_texts: None,
+            kept_keys: None,
+            left_out: Vec::new(),
+            ends_of: Some(of),
+            temporary: None,
+        }
+    }
+
+    /// Gives a table of ends its rows. `place` is what messages call their file.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read.
+    pub fn fill(&mut self, keys: ScratchFile, place: &str) -> Result<()> {
+        let blob = keys.blob_named(place)?;
+        let (files, _) = readers(vec![(blob, ReadOptions::default())], Encoding::Arrow)?;
+        self.rows = files.iter().map(|part| part.rows).sum();
+        (self.files, self.temporary) = (files, Some(keys));
+        Ok(())
     }
 
     /// The columns as a mapping file declares them.

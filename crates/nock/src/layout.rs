@@ -124,9 +124,9 @@ impl Layout {
                 Some(name) => error.hint(format!("save the file with commas: its fields are separated by {name}")),
                 // It is a table of something else.
                 None if is_other => error
-                    .hint("rename the ends of edges: source and target in a table of edges in CSV; src_name, edge_id and dst_name in NOCK")
+                    .hint("rename the ends of edges: source and target in a table of edges; src_name, edge_id and dst_name in NOCK")
                     .hint("--from edgelist    read a table of edges in CSV whose first two columns are source and target")
-                    .hint("isomorph import init DIRECTORY    print the mapping file of tables called nodes and edges, both in this directory"),
+                    .hint("isomorph import init FILE > graph.pgq    write a mapping file that says which columns are the ends, to be corrected"),
                 None => error,
             });
         }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Finding, Result};
+use isomorph_error::{Error, Finding, Result};
 use isomorph_flat::{Form, OpenOptions as Opening, WriteOptions as Writing, neo4j};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, Written};
@@ -72,7 +72,9 @@ impl Driver for Flat {
             rules: isomorph_flat::rules::RULES,
             usual_names: match self.0 {
                 Form::Tables(Encoding::Csv) => &["NAME.pgq", "DIRECTORY/", "DIRECTORY/nodes.csv"],
-                Form::Tables(_) => &["NAME.pgq", "DIRECTORY/"],
+                Form::Tables(Encoding::Parquet | Encoding::Orc) => &["NAME.pgq", "DIRECTORY/", "edges.parquet"],
+                Form::Tables(Encoding::Arrow) => &["NAME.pgq", "DIRECTORY/", "edges.arrow"],
+                Form::Tables(Encoding::JsonLines) => &["NAME.pgq", "DIRECTORY/", "edges.jsonl"],
                 Form::Neo4j => &["DIRECTORY/"],
                 Form::Workbook => &["NAME.xlsx", "NAME.xlsm", "NAME.ods"],
                 Form::Kgx => &["DIRECTORY/nodes.jsonl, DIRECTORY/edges.jsonl"],
@@ -83,7 +85,7 @@ impl Driver for Flat {
             ..Traits::of(self.shape())
         };
         match self.0 {
-            Form::Tables(_) | Form::Neo4j => Traits { is_named_by_file: true, ..all },
+            Form::Tables(_) | Form::Neo4j => all,
             // A sheet has limits that other tables do not have.
             Form::Workbook => Traits { is_single_file: true, is_partial: true, ..all },
             Form::Kgx => Traits { fusing: Fusing::Kgx, needs_schema: true, ..all },
@@ -102,6 +104,10 @@ impl Driver for Flat {
         Ok(found == Some(self.0))
     }
 
+    fn is_conclusive(&self, location: &Location) -> Result<bool> {
+        Ok(!matches!(self.0, Form::Tables(_)) || !isomorph_flat::is_table_alone(location)?)
+    }
+
     fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {
         let names: Vec<&str> = names.iter().copied().filter(|name| *name != crate::sidecar::FOLDER).collect();
         match self.0 {
@@ -113,6 +119,16 @@ impl Driver for Flat {
 
     fn matches_name(&self, name: &str) -> bool {
         self.0 == Form::Workbook && name.ends_with(WORKBOOK)
+    }
+
+    fn stands_for_directory(&self, name: &str) -> bool {
+        // A table alone has its sidecar beside it.
+        matches!(self.0, Form::Tables(_) | Form::Neo4j) && !isomorph_flat::is_table(name)
+    }
+
+    fn unrecognised(&self, location: &Location) -> Option<Error> {
+        // Once: the other forms say the same.
+        if self.0 == Form::Tables(Encoding::Parquet) { isomorph_flat::unrecognised(location) } else { None }
     }
 
     fn missing_extension(

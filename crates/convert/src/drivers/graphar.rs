@@ -54,9 +54,12 @@ impl Driver for GraphAr {
                 ],
                 telling: &[],
             },
-            is_named_by_file: true,
             ..Traits::of(self.shape())
         }
+    }
+
+    fn stands_for_directory(&self, _name: &str) -> bool {
+        true
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {

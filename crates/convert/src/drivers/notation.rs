@@ -74,7 +74,6 @@ impl Driver for Notated {
             },
             key: "name",
             is_single_file: !self.0.is_directory(),
-            is_named_by_file: self.0.is_directory(),
             number_keys: match (self.0.has_integers_for_keys(), self.0.has_numbers_for_keys()) {
                 (false, _) => None,
                 (true, true) => Some(NumberKeys::FromOne),
@@ -86,6 +85,10 @@ impl Driver for Notated {
             knows_nodes_by_key: true,
             ..Traits::of(self.shape())
         }
+    }
+
+    fn stands_for_directory(&self, _name: &str) -> bool {
+        self.0.is_directory()
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {

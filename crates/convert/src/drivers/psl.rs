@@ -36,7 +36,6 @@ impl Driver for Psl {
             rules: isomorph_psl::rules::RULES,
             usual_names: &["NAME.data", "DIRECTORY/"],
             key: "name",
-            is_named_by_file: true,
             is_partial: true,
             detaches: true,
             sorts_edges: false,
@@ -44,6 +43,10 @@ impl Driver for Psl {
             knows_nodes_by_key: true,
             ..Traits::of(self.shape())
         }
+    }
+
+    fn stands_for_directory(&self, _name: &str) -> bool {
+        true
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {

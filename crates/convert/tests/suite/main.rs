@@ -13,6 +13,7 @@ mod deepgnn_mapped;
 mod diff_counts;
 mod digests;
 mod extended;
+mod flat_alone;
 mod flat_foreign;
 mod flat_keys;
 mod flat_parts;

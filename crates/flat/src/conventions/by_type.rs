@@ -140,6 +140,19 @@ fn names(file: &TableFile, nodes: &[(&TableFile, &str)]) -> Vec<Named> {
     all
 }
 
+/// The two tables whose names alone are that of a file: `user_post`.
+fn pair_of_name(file: &TableFile, nodes: &[(&TableFile, &str)]) -> Option<[usize; 2]> {
+    let words: Vec<&str> = file.stem.split(['_', '-', '.', ' ']).collect();
+    let mut all = (1..words.len()).flat_map(|at| {
+        let of = |words: &[&str]| tables_called(&normal(&words.concat()), nodes);
+        let targets = of(&words[at..]);
+        of(&words[..at])
+            .into_iter()
+            .flat_map(move |source| targets.clone().into_iter().map(move |target| [source, target]))
+    });
+    all.next().filter(|_| all.next().is_none())
+}
+
 /// The table that the name of a column names, as `person_id`, `source_person` or `person_id_1`, and which end that is, if it says so.
 fn table_of(column: &str, nodes: &[(&TableFile, &str)]) -> Option<(usize, Option<usize>)> {
     let name = normal(column);
@@ -210,7 +223,9 @@ fn edges_of<'a>(file: &'a TableFile, nodes: &[(&TableFile, &str)], draft: bool) 
     };
     let relation = known.map_or_else(|| file.stem.clone(), |named| named.relation.clone());
     let tables = known.map(|named| named.tables);
-    if let Some((columns, tables)) = by_table(file, nodes, tables) {
+    // `user_post` with `post_id, user_id` is from users to posts.
+    let ordered = by_table(file, nodes, tables.or_else(|| pair_of_name(file, nodes)));
+    if let Some((columns, tables)) = ordered.or_else(|| by_table(file, nodes, tables)) {
         return Ok(Some(Edges { file, relation, columns, tables, why: "by the names of columns" }));
     }
     let pair = match named_ends(file) {
@@ -261,13 +276,9 @@ mod tests {
     use super::*;
 
     fn files(all: &[(&str, &[&str])]) -> Vec<TableFile> {
-        let of = |(stem, columns): &(&str, &[&str])| TableFile {
-            name: format!("{stem}.parquet"),
-            stem: (*stem).to_owned(),
-            encoding: Encoding::Parquet,
-            delimiter: None,
-            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
-            cells: Vec::new(),
+        let of = |(stem, columns): &(&str, &[&str])| {
+            let columns = columns.iter().map(|name| (*name).to_owned()).collect();
+            TableFile::new(format!("{stem}.parquet"), (*stem).to_owned(), Encoding::Parquet, None, columns)
         };
         all.iter().map(of).collect()
     }
@@ -323,6 +334,17 @@ mod tests {
                 "person.person_id works_at company.company_id",
             ),
             (("Persons-worksAt-Companies", &["a", "b"]), "person.a worksAt company.b"),
+            // The name of the file has both types: it tells the direction, where no column does.
+            (("person_company", &["company_id", "person_id"]), "person.person_id person_company company.company_id"),
+            (
+                ("persons_companies", &["company_id", "person_id"]),
+                "person.person_id persons_companies company.company_id",
+            ),
+            (("company_person", &["company_id", "person_id"]), "company.company_id company_person person.person_id"),
+            (
+                ("person_company", &["from_company", "to_person"]),
+                "company.from_company person_company person.to_person",
+            ),
         ] {
             assert_eq!(guessed(&[person, company, edges]), format!("person(id), company(company_id), {expected}"));
         }

@@ -20,6 +20,7 @@ const MOST: usize = 500;
 const DIRECTORIES: usize = 64;
 
 /// A table in a directory.
+#[derive(Debug, Clone)]
 pub(crate) struct TableFile {
     /// Its name; that of a directory of its parts ends with `/`.
     pub name: String,
@@ -32,9 +33,18 @@ pub(crate) struct TableFile {
     pub columns: Vec<String>,
     /// The types that cells have, by column, if they have any.
     pub cells: Vec<(String, DataType)>,
+    /// Further files of the table.
+    pub parts: Vec<String>,
+    /// The columns of the table of edges of this name whose different values are its rows.
+    pub ends: Vec<String>,
 }
 
 impl TableFile {
+    /// A table in one file.
+    pub fn new(name: String, stem: String, encoding: Encoding, delimiter: Option<u8>, columns: Vec<String>) -> Self {
+        TableFile { name, stem, encoding, delimiter, columns, cells: Vec::new(), parts: Vec::new(), ends: Vec::new() }
+    }
+
     /// The column of this name, in upper or lower case.
     pub fn find(&self, name: &str) -> Option<&str> {
         self.columns.iter().find(|column| column.eq_ignore_ascii_case(name)).map(String::as_str)
@@ -92,7 +102,7 @@ pub(super) fn tables(root: &Root, entries: &[Entry]) -> Result<(Vec<TableFile>, 
     for (name, stem, encoding, first) in named {
         match root.file(&first).and_then(|blob| columns(blob, encoding)) {
             Ok((delimiter, columns)) => {
-                all.push(TableFile { name, stem, encoding, delimiter, columns, cells: Vec::new() });
+                all.push(TableFile::new(name, stem, encoding, delimiter, columns));
             }
             Err(error) if error.kind() == Kind::NotFound => {}
             // It may be no table at all: whether that matters depends on the others.
@@ -103,6 +113,16 @@ pub(super) fn tables(root: &Root, entries: &[Entry]) -> Result<(Vec<TableFile>, 
         }
     }
     Ok((all, broken))
+}
+
+/// The table in a file, if its name says an encoding.
+///
+/// # Errors
+/// When the file cannot be read, or is no table.
+pub(crate) fn table_file(blob: &Blob, name: &str) -> Result<Option<TableFile>> {
+    let Some((stem, encoding)) = encoding(name) else { return Ok(None) };
+    let (delimiter, columns) = columns(blob.clone(), encoding)?;
+    Ok(Some(TableFile::new(name.to_owned(), stem, encoding, delimiter, columns)))
 }
 
 /// The name without endings, and the encoding that these say.

@@ -4,18 +4,21 @@
 mod by_type;
 mod files;
 mod ldbc;
+mod lone;
 mod neo4j;
 mod pairs;
 
-use isomorph_error::{Error, Findings, Result};
-use isomorph_storage::{Entry, Location, Root};
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_storage::{Blob, Entry, Location, Root};
 use isomorph_tables::Encoding;
 
 use crate::find::Found;
+use crate::rules;
 use crate::sql::{At, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex};
-pub(crate) use files::{BrokenFile, TableFile, delimiter, encoding};
+pub(crate) use files::{BrokenFile, TableFile, delimiter, encoding, table_file};
+pub(crate) use lone::lone;
 pub(crate) use neo4j::{is_id, kept_type};
-pub(crate) use pairs::{INIT, named_ends as ends_by_name};
+pub(crate) use pairs::INIT;
 
 /// The most tables, and columns of each, that a message names.
 const SHOWN: usize = 8;
@@ -41,15 +44,24 @@ type Convention = fn(&[TableFile]) -> Result<Option<Guess>>;
 /// mapping that a person corrects.
 pub(crate) fn guess(root: Root, entries: &[Entry], draft: bool) -> Result<Option<Found>> {
     let (files, broken) = files::tables(&root, entries)?;
-    let guess = guess_of(&files, broken, draft)?;
-    Ok(guess.map(|(script, recognised)| Found {
-        root,
-        script,
-        file: None,
-        recognised,
-        sheets: Vec::new(),
-        findings: Findings::keeping(8),
-    }))
+    let is_whole = broken.is_empty();
+    let all = files.iter().map(|file| &file.name).chain(broken.iter().map(|file| &file.name));
+    let names: Vec<String> = all.cloned().collect();
+    let mut guess = guess_of(&files, broken, draft)?;
+    if guess.is_none() && is_whole {
+        guess = lone::only_table(files, draft).map_or(Ok(None), |file| lone(&file, draft))?;
+    }
+    let mut findings = Findings::keeping(8);
+    if let Some((script, _)) = &guess {
+        for name in unread(script, names.iter().map(String::as_str))? {
+            findings.push(
+                &rules::UNREAD,
+                "the table is no part of the graph: nothing tells its role",
+                Place::file(name),
+            );
+        }
+    }
+    Ok(guess.map(|(script, recognised)| Found { root, script, file: None, recognised, sheets: Vec::new(), findings }))
 }
 
 /// The tables of a directory with their columns, for messages; a few of them, and none where it cannot be read.
@@ -59,17 +71,26 @@ pub(crate) fn described(location: &Location) -> Vec<String> {
         let entries = root.list_dir("")?;
         files::tables(&root, &entries)
     };
-    let few = |all: &mut dyn Iterator<Item = String>, most: usize| {
-        let mut shown: Vec<String> = all.take(most + 1).collect();
-        if shown.len() > most {
-            shown.truncate(most);
-            shown.push("…".to_owned());
-        }
-        shown
-    };
     let of =
         |file: files::TableFile| format!("{} ({})", file.name, few(&mut file.columns.into_iter(), SHOWN).join(", "));
     read().map_or_else(|_| Vec::new(), |(tables, _)| few(&mut tables.into_iter().map(of), SHOWN))
+}
+
+/// The names of the columns of a file, for messages; a few of them, and none where it cannot be read.
+pub(crate) fn columns_of(location: &Location) -> Vec<String> {
+    let file = Blob::open(location).and_then(|blob| table_file(&blob, location.file_name()));
+    let columns = file.ok().flatten().map(|file| file.columns).unwrap_or_default();
+    few(&mut columns.into_iter(), SHOWN)
+}
+
+/// The first of many, and a sign that there are more.
+fn few(all: &mut dyn Iterator<Item = String>, most: usize) -> Vec<String> {
+    let mut shown: Vec<String> = all.take(most + 1).collect();
+    if shown.len() > most {
+        shown.truncate(most);
+        shown.push("…".to_owned());
+    }
+    shown
 }
 
 /// The mapping that tables have by a convention, and what is told of it.
@@ -109,15 +130,20 @@ pub(crate) fn guess_of(files: &[TableFile], mut broken: Vec<BrokenFile>, draft: 
         }
     }
     let Some(Guess { script, mut recognised, .. }) = guess else { return Ok(None) };
-    let options = script.tables.iter().map(|table| TableOptions::of(table, "")).collect::<Result<Vec<_>>>()?;
-    let read = script.tables.iter().map(|table| table.location.as_str());
-    let read: Vec<&str> = read.chain(options.iter().flat_map(|own| own.parts.iter().map(String::as_str))).collect();
     let all = files.iter().map(|file| file.name.as_str()).chain(names.iter().map(String::as_str));
-    let left: Vec<&str> = all.filter(|name| !read.contains(name)).collect();
+    let left = unread(&script, all)?;
     if !left.is_empty() {
         recognised.push(("not read".to_owned(), left.join(", ")));
     }
     Ok(Some((script, recognised)))
+}
+
+/// The tables with these names that no table of a mapping reads.
+fn unread<'a>(script: &Script, names: impl Iterator<Item = &'a str>) -> Result<Vec<&'a str>> {
+    let options = script.tables.iter().map(|table| TableOptions::of(table, "")).collect::<Result<Vec<_>>>()?;
+    let read = script.tables.iter().map(|table| table.location.as_str());
+    let read: Vec<&str> = read.chain(options.iter().flat_map(|own| own.parts.iter().map(String::as_str))).collect();
+    Ok(names.filter(|name| !read.contains(name)).collect())
 }
 
 /// The only file of a role.
@@ -150,6 +176,8 @@ impl Guess {
         while self.script.tables.iter().any(|table| table.name.eq_ignore_ascii_case(&name)) {
             name.push('_');
         }
+        let parts = if file.parts.is_empty() { options.parts } else { file.parts.clone() };
+        let options = TableOptions { parts, ends: file.ends.clone(), ..options };
         let delimiter = options.delimiter.or(file.delimiter.filter(|byte| *byte != b','));
         self.script.tables.push(ExternalTable {
             name: name.clone(),

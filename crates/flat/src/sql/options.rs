@@ -29,6 +29,10 @@ pub const KNOWN: &[(&str, &str)] = &[
     ("isomorph.directed", "the column that says whether an edge has a direction"),
     ("isomorph.direction", "undirected: no edge of the table has a direction"),
     ("isomorph.key", "row: the key counts the rows from 0, and nodes have no other key"),
+    (
+        "isomorph.ends",
+        "a JSON array of columns of the table of edges with this LOCATION: the nodes are their different values",
+    ),
 ];
 
 /// A column that no file has: its cells are the texts of other columns, one after another.
@@ -74,6 +78,8 @@ pub struct TableOptions {
     pub undirected: bool,
     /// Whether keys are numbers of rows.
     pub row_keys: bool,
+    /// The columns of the table of edges with the same location whose different values are the rows.
+    pub ends: Vec<String>,
 }
 
 impl TableOptions {
@@ -130,6 +136,10 @@ impl TableOptions {
                 },
                 "isomorph.key" if value == "row" => own.row_keys = true,
                 "isomorph.key" => return wrong("row"),
+                "isomorph.ends" => match serde_json::from_str::<Vec<String>>(value) {
+                    Ok(ends) if !ends.is_empty() => own.ends = ends,
+                    _ => return wrong("[\"source\", \"target\"]"),
+                },
                 other => {
                     let near = did_you_mean(other, KNOWN.iter().map(|(name, _)| *name));
                     let names: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
@@ -167,6 +177,8 @@ impl TableOptions {
         put("isomorph.directed", self.directed.clone());
         put("isomorph.direction", self.undirected.then(|| "undirected".to_owned()));
         put("isomorph.key", self.row_keys.then(|| "row".to_owned()));
+        let ends = (!self.ends.is_empty()).then(|| serde_json::Value::from(self.ends.clone()).to_string());
+        put("isomorph.ends", ends);
         all
     }
 }

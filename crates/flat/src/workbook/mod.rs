@@ -4,7 +4,6 @@
 mod archive;
 mod book;
 mod cells;
-mod ends;
 mod ods;
 mod xlsx;
 mod xml;
@@ -19,7 +18,6 @@ use crate::find::MAPPING;
 use crate::rules;
 pub(crate) use book::{Book, SheetNames};
 use cells::{CELLS, Sheet};
-pub(crate) use ends::with_nodes;
 
 /// The largest workbook, and the most that a file in it has when it is unpacked. Spreadsheets have at most 1,048,576 rows.
 const FILE_BYTES: u64 = 512 << 20;
@@ -116,5 +114,5 @@ fn table(workbook: &str, sheet: &Sheet) -> Result<(TableFile, Blob)> {
     let (columns, cells) = columns.into_iter().map(|(column, ty)| (column.clone(), (column, ty))).unzip();
     let stem = sheet.name.clone();
     let (encoding, delimiter) = (Encoding::Csv, Some(b','));
-    Ok((TableFile { name, stem, encoding, delimiter, columns, cells }, blob))
+    Ok((TableFile { cells, ..TableFile::new(name, stem, encoding, delimiter, columns) }, blob))
 }

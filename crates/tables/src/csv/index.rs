@@ -66,7 +66,7 @@ struct At {
 }
 
 /// Reads the CSV file `blob` once on `threads` threads, and passes each text that is not null in the declared columns, which must be `Utf8`,
-/// to `see`, with the position of its column. Each piece of the file has a state of its own, which is passed to `take` with the number of its rows, in
+/// to `see`, with the position of its column and its row in the piece. Each piece of the file has a state of its own, which is passed to `take` with the number of its rows, in
 /// the order of the file.
 ///
 /// # Errors
@@ -76,7 +76,7 @@ pub fn survey_csv<S: Send>(
     options: &ReadOptions,
     threads: usize,
     new: impl Fn() -> S + Sync,
-    see: impl Fn(&mut S, usize, &str) + Sync,
+    see: impl Fn(&mut S, (usize, u64), &str) + Sync,
     mut take: impl FnMut(S, u64) -> Result<()>,
 ) -> Result<CsvIndex> {
     let file = Arc::new(CsvFile::open(blob, options)?);
@@ -106,7 +106,7 @@ struct Guessed<S> {
     state: S,
 }
 
-impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_, N, F> {
+impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, (usize, u64), &str) + Sync> Survey<'_, N, F> {
     fn read(&self, threads: usize, take: &mut dyn FnMut(S, u64) -> Result<()>) -> Result<CsvIndex> {
         let mut splitter = self.file.rows_splitter()?;
         let start = At { byte: splitter.position(), line: splitter.line(), row: 0 };
@@ -232,10 +232,11 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
 
     /// Looks at the records up to where the splitter stops; the first one is in row `row`. Returns where they end.
     fn piece_of(&self, splitter: &mut Splitter<Box<dyn Read + Send>>, mut row: u64, state: &mut S) -> Result<At> {
+        let first = row;
         while let Some(mut records) = splitter.next(usize::MAX, TOGETHER)? {
             self.file.check_width(&mut records, row)?;
             for (column, field) in self.file.fields.iter().enumerate() {
-                self.column(&records, row, (column, *field), state)?;
+                self.column(&records, (first, row), (column, *field), state)?;
             }
             row += records.len() as u64;
             splitter.recycle(records);
@@ -243,7 +244,14 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
         Ok(At { byte: splitter.position(), line: splitter.line(), row })
     }
 
-    fn column(&self, records: &Records, row: u64, (column, field): (usize, usize), state: &mut S) -> Result<()> {
+    /// Looks at a column of records from row `row` on, of a piece that begins in row `first`.
+    fn column(
+        &self,
+        records: &Records,
+        (first, row): (u64, u64),
+        (column, field): (usize, usize),
+        state: &mut S,
+    ) -> Result<()> {
         let schema = &self.file.schema;
         let declared = schema.fields().get(column).ok_or_else(|| Error::usage("there is no such column"))?;
         for (record, (field, bytes)) in records.column(field, self.file.width).enumerate() {
@@ -253,7 +261,7 @@ impl<S: Send, N: Fn() -> S + Sync, F: Fn(&mut S, usize, &str) + Sync> Survey<'_,
                 let what = format!("the text is not UTF-8 after byte {}", error.valid_up_to());
                 Error::broken(&TEXT_VALUE, what).at(place.in_field(declared.name())).hint(AS_UTF8)
             })?;
-            (self.see)(state, column, text);
+            (self.see)(state, (column, row - first + record as u64), text);
         }
         Ok(())
     }
@@ -280,7 +288,7 @@ mod tests {
     fn survey(text: &str, options: &ReadOptions, piece: u64, threads: usize) -> Result<(CsvIndex, Vec<Seen>)> {
         let file = CsvFile::open(blob(text), options)?;
         let columns = file.fields.len();
-        let see = |seen: &mut Seen, column: usize, text: &str| seen[column].push(text.to_owned());
+        let see = |seen: &mut Seen, (column, _): (usize, u64), text: &str| seen[column].push(text.to_owned());
         let mut all = Vec::new();
         let survey = Survey { file: &file, piece, new: || vec![Vec::new(); columns], see };
         let index = survey.read(threads, &mut |seen, rows| {

@@ -4,12 +4,39 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::civil::{has_zone, parse_date, parse_timestamp};
 
+/// The longest text that is told as odd, in bytes.
+const ODD: usize = 40;
+
+/// The fewest values of one type beside which one text is odd.
+const FEW: u64 = 10;
+
 /// The types as which every text of a column can be read without losing anything that a reader sees.
 ///
 /// A text that a type would change (`0012`, `+5`, an integer beyond 64 bits, a float with more than 17 digits) keeps the column text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TypeGuess {
-    /// What is still possible.
+    /// Of all texts but the odd one.
+    types: Types,
+    /// The number of those.
+    values: u64,
+    /// The only text that keeps the column text, which may occur several times.
+    odd: Option<OddText>,
+    /// Whether several do.
+    is_text: bool,
+}
+
+/// A text of another type than all others of its column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OddText {
+    /// The text.
+    pub text: String,
+    /// The first row that has it.
+    pub row: u64,
+}
+
+/// The types that are still possible.
+#[derive(Debug, Clone, Copy)]
+struct Types {
     int: bool,
     float: bool,
     boolean: bool,
@@ -21,12 +48,11 @@ pub struct TypeGuess {
     nanos: bool,
     /// Whether a number was seen that is no integer word such as `NaN`.
     number: bool,
-    seen: bool,
 }
 
-impl Default for TypeGuess {
+impl Default for Types {
     fn default() -> Self {
-        TypeGuess {
+        Types {
             int: true,
             float: true,
             boolean: true,
@@ -36,18 +62,57 @@ impl Default for TypeGuess {
             micros: true,
             nanos: true,
             number: false,
-            seen: false,
         }
     }
 }
 
 impl TypeGuess {
-    /// Looks at a text that is not null.
-    pub fn see(&mut self, text: &str) {
-        self.seen = true;
-        if self.is_text() {
+    /// Looks at a text that is not null, in row `row`.
+    pub fn see(&mut self, row: u64, text: &str) {
+        if self.is_text || self.odd.as_ref().is_some_and(|odd| odd.text == text) {
             return;
         }
+        let mut types = self.types;
+        types.see(text);
+        if !types.is_text() {
+            (self.types, self.values) = (types, self.values + 1);
+        } else if self.odd.is_none() && text.len() <= ODD {
+            self.odd = Some(OddText { text: text.to_owned(), row });
+        } else {
+            self.is_text = true;
+        }
+    }
+
+    /// What was seen by this guess or the other one, whose rows begin in row `first`.
+    pub fn merge(&mut self, other: &TypeGuess, first: u64) {
+        self.types.merge(&other.types);
+        self.values += other.values;
+        self.is_text |= other.is_text || self.types.is_text();
+        match (&self.odd, &other.odd) {
+            (Some(own), Some(other)) => self.is_text |= own.text != other.text,
+            (None, Some(odd)) => self.odd = Some(OddText { text: odd.text.clone(), row: first + odd.row }),
+            (_, None) => {}
+        }
+    }
+
+    /// The type: text where nothing was seen, or nothing else fits.
+    pub fn data_type(&self) -> DataType {
+        match self.is_text || self.odd.is_some() || self.values == 0 {
+            true => DataType::Utf8,
+            false => self.types.data_type(),
+        }
+    }
+
+    /// The only text because of which the column is text, and the type of all others, if these are more than a few.
+    pub fn odd(&self) -> Option<(&OddText, DataType)> {
+        let odd = self.odd.as_ref().filter(|_| !self.is_text && self.values >= FEW)?;
+        let others = self.types.data_type();
+        (others != DataType::Utf8).then_some((odd, others))
+    }
+}
+
+impl Types {
+    fn see(&mut self, text: &str) {
         let bytes = text.as_bytes();
         if self.int || self.float {
             let whole = whole(bytes);
@@ -71,8 +136,7 @@ impl TypeGuess {
         }
     }
 
-    /// What was seen by this guess or the other one.
-    pub fn merge(&mut self, other: &TypeGuess) {
+    fn merge(&mut self, other: &Types) {
         self.int &= other.int;
         self.float &= other.float;
         self.boolean &= other.boolean;
@@ -82,22 +146,19 @@ impl TypeGuess {
         self.micros &= other.micros;
         self.nanos &= other.nanos;
         self.number |= other.number;
-        self.seen |= other.seen;
     }
 
     fn is_text(&self) -> bool {
         !(self.int || self.float || self.boolean || self.date || self.local || self.zoned)
     }
 
-    /// The type: text where nothing was seen, or nothing else fits.
-    pub fn data_type(&self) -> DataType {
+    fn data_type(&self) -> DataType {
         let unit = match (self.micros, self.nanos) {
             (true, _) => Some(TimeUnit::Microsecond),
             (false, true) => Some(TimeUnit::Nanosecond),
             (false, false) => None,
         };
         match unit {
-            _ if !self.seen => DataType::Utf8,
             _ if self.int => DataType::Int64,
             // Words such as `NaN` alone are no numbers.
             _ if self.float && self.number => DataType::Float64,
@@ -149,12 +210,48 @@ mod tests {
         let mut whole = TypeGuess::default();
         let [mut first, mut second] = [TypeGuess::default(), TypeGuess::default()];
         for (at, text) in texts.iter().enumerate() {
-            whole.see(text);
-            if at % 2 == 0 { first.see(text) } else { second.see(text) }
+            whole.see(at as u64, text);
+            if at % 2 == 0 { first.see(at as u64, text) } else { second.see(at as u64, text) }
         }
-        first.merge(&second);
+        first.merge(&second, 0);
         assert_eq!(first.data_type(), whole.data_type(), "{texts:?}");
         whole.data_type()
+    }
+
+    /// What is told of one text among integers, as one guess and as one for every `piece` of them.
+    fn odd(texts: &[&str], piece: usize) -> Option<(String, u64, DataType)> {
+        let mut whole = TypeGuess::default();
+        let mut merged = TypeGuess::default();
+        texts.iter().enumerate().for_each(|(row, text)| whole.see(row as u64, text));
+        for (at, some) in texts.chunks(piece).enumerate() {
+            let mut own = TypeGuess::default();
+            some.iter().enumerate().for_each(|(row, text)| own.see(row as u64, text));
+            merged.merge(&own, (at * piece) as u64);
+        }
+        assert_eq!(merged.data_type(), whole.data_type());
+        assert_eq!(merged.odd(), whole.odd());
+        whole.odd().map(|(odd, others)| (odd.text.clone(), odd.row, others))
+    }
+
+    #[test]
+    fn one_text_among_values_of_one_type_is_told() {
+        let among = |odd: &[(usize, &'static str)]| {
+            let mut texts = vec!["7"; 20];
+            odd.iter().for_each(|(at, text)| texts[*at] = text);
+            texts
+        };
+        for piece in [1, 3, 20] {
+            for at in [0, 1, 17, 19] {
+                assert_eq!(odd(&among(&[(at, "n/a")]), piece), Some(("n/a".to_owned(), at as u64, DataType::Int64)));
+            }
+            // Several times the same is one text; two are none.
+            assert_eq!(odd(&among(&[(3, "-"), (4, "-"), (12, "-")]), piece).map(|odd| odd.1), Some(3));
+            assert_eq!(odd(&among(&[(3, "-"), (12, "n/a")]), piece), None);
+            assert_eq!(odd(&among(&[]), piece), None);
+            assert_eq!(odd(&["a"; 20], piece), None);
+            // A few values tell nothing.
+            assert_eq!(odd(&["1", "2", "x"], piece), None);
+        }
     }
 
     #[test]

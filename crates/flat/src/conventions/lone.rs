@@ -1,0 +1,88 @@
+//! A table of edges alone, whose names of columns tell the ends: the nodes are their different values.
+
+use isomorph_error::Result;
+use isomorph_tables::Encoding;
+
+use super::pairs::{NO_ENDS, directions, named_ends, normal};
+use super::{Recognised, TableFile, guess_of};
+use crate::ends::KEY;
+
+/// Ends of files of which all columns have names of their own, so that one without the others is damaged.
+const OTHERS: [&str; 2] = ["src_name", "dst_name"];
+
+/// What tables of nodes and of edges are called in the mapping.
+const NODES: &str = "nodes";
+const EDGES: &str = "edges";
+
+/// The graph that a table is, if names of columns tell which are ends; with `draft`, else the first two columns that can be.
+///
+/// # Errors
+/// When the names could mean several columns.
+pub(crate) fn lone(file: &TableFile, draft: bool) -> Result<Option<Recognised>> {
+    if OTHERS.iter().any(|name| file.has(name)) {
+        return Ok(None);
+    }
+    let named = match named_ends(file) {
+        Err(_) if draft => None,
+        found => found?,
+    };
+    // Alone, these are times as likely as nodes.
+    let are_times = |(source, target): &(&str, &str)| {
+        ["start", "begin"].contains(&normal(source).as_str()) && normal(target) == "end"
+    };
+    let named = named.filter(|pair| !are_times(pair));
+    let may_be_end = |name: &&str| !NO_ENDS.contains(&normal(name).as_str());
+    let first_two = || {
+        let mut all = file.columns.iter().map(String::as_str).filter(may_be_end);
+        all.next().zip(all.next()).filter(|_| draft)
+    };
+    let Some((source, target)) = named.or_else(first_two) else { return Ok(None) };
+    let ends = vec![source.to_owned(), target.to_owned()];
+    // Where nothing tells, the two columns are all that conventions see.
+    let columns = match named {
+        Some(_) => file.columns.clone(),
+        None => ends.iter().cloned().chain(directions(file)).collect(),
+    };
+    let edges = TableFile { stem: EDGES.to_owned(), columns, ..file.clone() };
+    let nodes = TableFile {
+        stem: NODES.to_owned(),
+        delimiter: None,
+        columns: vec![KEY.to_owned()],
+        cells: Vec::new(),
+        parts: Vec::new(),
+        ends,
+        ..file.clone()
+    };
+    let Some((script, recognised)) = guess_of(&[nodes, edges], Vec::new(), named.is_none())? else { return Ok(None) };
+    // A convention may have looked at ends of other names.
+    let (from, to) =
+        script.graph.edges.first().map_or((source, target), |edge| (&edge.source.column, &edge.target.column));
+    let why = if named.is_some() { "by the names of columns" } else { "the first two columns: to be checked" };
+    let direction = if recognised.iter().any(|(_, what)| what.ends_with("with a direction")) {
+        ", all with a direction"
+    } else {
+        ""
+    };
+    let told = vec![
+        ("tables".to_owned(), "one table of edges, whose ends are the nodes".to_owned()),
+        (NODES.to_owned(), format!("the different values of {from} and {to}, in the order of the rows")),
+        (file.name.clone(), format!("edges from {from} to {to}, {why}{direction}")),
+    ];
+    Ok(Some((script, told)))
+}
+
+/// The table that all files of a directory are, if they are parts of one; CSV alone is an edge list of its own.
+pub(super) fn only_table(mut files: Vec<TableFile>, draft: bool) -> Option<TableFile> {
+    let is_part = |file: &TableFile| file.name.starts_with("part-") || file.name.starts_with("part_");
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    let mut all = files.into_iter();
+    let mut first = all.next().filter(|first| draft || first.encoding != Encoding::Csv)?;
+    for file in all {
+        let is_alike = file.encoding == first.encoding && file.columns == first.columns;
+        if !(is_alike && is_part(&first) && is_part(&file)) {
+            return None;
+        }
+        first.parts.push(file.name);
+    }
+    Some(first)
+}

@@ -111,7 +111,7 @@ fn add(own: &mut DistinctPiece<'_>, ends: &[ArrayRef], first: u64, rows: usize) 
     let place = |row: usize, at: usize| (first + row as u64) * ends.len() as u64 + at as u64;
     let lost = || Error::usage("ends are no keys");
     if own.has_integers() {
-        let numbers = ends.iter().map(|end| bits(end)).collect::<Result<Vec<_>>>()?;
+        let numbers = ends.iter().map(bits).collect::<Result<Vec<_>>>()?;
         for row in (0..rows).filter(is_whole) {
             for (at, numbers) in numbers.iter().enumerate() {
                 own.integer(place(row, at), numbers.value(row));

@@ -337,7 +337,7 @@ fn many_ends_are_spilled() {
         let (expected, first) = (digests(&roomy).unwrap(), shown(&roomy).0);
         assert_eq!(first.len() as i64, EDGES);
         let scratch = Scratch::new(None).unwrap();
-        let tight = Resources { threads: 2, budget: Budget::new(6 << 20), scratch: scratch.clone(), ..resources() };
+        let tight = Resources { threads: 2, budget: Budget::new(6 << 20), scratch: scratch.clone() };
         let options = OpenOptions { resources: Some(tight.clone()), ..OpenOptions::default() };
         let graph = Opened::open(&Location::from_path(&place), &options).unwrap();
         assert!(tight.budget.peak() <= tight.budget.limit());

@@ -44,9 +44,12 @@ impl Workspace {
         Task { command }
     }
 
-    /// Cargo, the same one that runs this task.
+    /// Cargo, the same one that runs this task. It is not told about the task's own package: build scripts that look at these variables would
+    /// run again whenever a person and a task build in turn, and with them half of what depends on them.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Task {
-        self.program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments)
+        let mut task = self.program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments);
+        task.command.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO_MANIFEST_PATH");
+        task
     }
 
     /// A subcommand of cargo for [`SELECTION`].

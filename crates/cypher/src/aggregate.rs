@@ -243,9 +243,7 @@ impl State {
                         }
                         _ => None,
                     };
-                    #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
-                    let count = self.count as f64;
-                    self.mean += (one - self.mean) / count;
+                    self.mean = toward(self.mean, one, times, self.count);
                 }
             }
             Aggregation::Min => {
@@ -341,7 +339,7 @@ impl State {
         let share = *count as f64 / self.count as f64;
         let distance = mean - self.mean;
         self.squares += squares + distance * distance * before as f64 * share;
-        self.mean += distance * share;
+        self.mean = toward(self.mean, *mean, *count, self.count);
         Ok(())
     }
 
@@ -369,6 +367,18 @@ impl State {
                 percentile(&self.values, self.fraction.unwrap_or(0.0), what)
             }
         })
+    }
+}
+
+/// The mean of `all` values, of which `part` have the mean `other`, and those before them `mean`. With an infinite value it is what their sum is.
+#[expect(clippy::cast_precision_loss, reason = "counts of rows")]
+fn toward(mean: f64, other: f64, part: i64, all: i64) -> f64 {
+    let (distance, part, all) = (other - mean, part as f64, all as f64);
+    match (distance.is_finite(), mean.is_finite() && other.is_finite()) {
+        (true, _) => mean + distance / all * part,
+        // Two values that lie farther apart than floats reach.
+        (false, true) => mean * ((all - part) / all) + other * (part / all),
+        (false, false) => mean + other,
     }
 }
 

@@ -7,7 +7,8 @@
 //! | `max` and `min` of floats in groups | depend on the order of rows where there is a NaN | NaN is the greatest |
 //! | `max` and `min` of intervals | by months, then days, then the rest | by length |
 //! | `sum`, `avg`, variances, correlations over a sliding window | subtract what leaves it, so that it leaves traces | computed from the rows of the window |
-//! | `percentile_cont` | a part of six digits | the whole part |
+//! | `percentile_cont` | a part of six digits; in groups of several threads, the values of one | the whole part; all values |
+//! | `array_agg` and `string_agg` in windows of opposite orders | sort once, and are reversed with the rows | each in its own order |
 
 use std::sync::Arc;
 
@@ -66,6 +67,8 @@ pub(crate) fn register(state: &mut SessionState) -> Result<()> {
         ("max", Kind::Greatest),
         ("min", Kind::Least),
         ("percentile_cont", Kind::Percentile),
+        ("array_agg", Kind::Ordered),
+        ("string_agg", Kind::Ordered),
     ];
     let all = own.into_iter().chain(ANEW.map(|name| (name, Kind::Anew)));
     for (name, kind) in all {
@@ -84,6 +87,7 @@ enum Kind {
     Greatest,
     Least,
     Anew,
+    Ordered,
 }
 
 /// A function of the engine, and what is done otherwise.
@@ -221,7 +225,9 @@ impl AggregateUDFImpl for Exactly {
             _ if self.is_of_intervals(args.return_type()) => {
                 Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args)))
             }
-            Kind::Sum | Kind::Mean | Kind::Greatest | Kind::Least => self.inner.create_sliding_accumulator(args),
+            Kind::Sum | Kind::Mean | Kind::Greatest | Kind::Least | Kind::Ordered => {
+                self.inner.create_sliding_accumulator(args)
+            }
             Kind::Percentile | Kind::Anew => {
                 Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args)))
             }
@@ -285,15 +291,36 @@ impl AggregateUDFImpl for Exactly {
     }
 
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
-        self.inner.order_sensitivity()
+        match self.kind {
+            // They sort their values themselves.
+            Kind::Ordered => AggregateOrderSensitivity::Beneficial,
+            _ => self.inner.order_sensitivity(),
+        }
+    }
+
+    fn with_beneficial_ordering(self: Arc<Self>, is_there: bool) -> Result<Option<Arc<dyn AggregateUDFImpl>>> {
+        let inner = self.inner.as_ref().clone().with_beneficial_ordering(is_there)?;
+        Ok(match inner {
+            Some(inner) => Some(Arc::new(Exactly { inner: Arc::new(inner), kind: self.kind })),
+            None if self.kind == Kind::Ordered => Some(self),
+            None => None,
+        })
     }
 
     fn simplify(&self) -> Option<AggregateFunctionSimplification> {
-        self.inner.simplify()
+        match self.kind {
+            // The first and the last part would become `min` and `max` of the engine.
+            Kind::Percentile => None,
+            _ => self.inner.simplify(),
+        }
     }
 
     fn reverse_expr(&self) -> ReversedUDAF {
-        self.inner.reverse_udf()
+        match self.kind {
+            // A window without an order of its own would return its values in the reversed order.
+            Kind::Ordered => ReversedUDAF::NotSupported,
+            _ => self.inner.reverse_udf(),
+        }
     }
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {

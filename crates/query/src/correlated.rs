@@ -5,8 +5,10 @@
 //! | one value, where an expression of the inner row equals one of the outer row | joins by columns alone | the expression is a column of the inner table |
 //! | a row that is compared with those of a subquery that depends on the outer row | loses what the inner table is called | the comparison is one of the expressions that the subquery selects |
 
+use std::sync::Arc;
+
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, Result};
+use datafusion::common::{Column, DFSchema, ExprSchema, Result};
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::utils::{conjunction, merge_schema, split_conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
@@ -172,6 +174,60 @@ pub(crate) fn below(value: Expr, projection: &Projection) -> Result<Expr> {
         other => Ok(Transformed::no(other)),
     })?;
     Ok(found.data)
+}
+
+/// The plan, in which the columns of the outer row that subqueries read have the types that they have now.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn with_outer_types(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let each = |plan: LogicalPlan| {
+        let schema = merge_schema(&plan.inputs());
+        plan.map_expressions(|value| {
+            value.transform_down(|mut part| {
+                let subquery = match &mut part {
+                    Expr::Exists(Exists { subquery, .. })
+                    | Expr::InSubquery(InSubquery { subquery, .. })
+                    | Expr::SetComparison(SetComparison { subquery, .. })
+                    | Expr::ScalarSubquery(subquery) => subquery,
+                    _ => return Ok(Transformed::no(part)),
+                };
+                let is_changed = retyped(subquery, &schema)?;
+                Ok(if is_changed { Transformed::yes(part) } else { Transformed::no(part) })
+            })
+        })
+    };
+    Ok(plan.transform_down_with_subqueries(each)?.data)
+}
+
+/// Gives what a subquery reads of the outer row its types in that row. Returns whether some have changed.
+fn retyped(subquery: &mut Subquery, schema: &DFSchema) -> Result<bool> {
+    let one = |part: Expr| {
+        Ok(match part {
+            Expr::OuterReferenceColumn(old, column) => match schema.field_from_column(&column) {
+                Ok(new) if new.data_type() != old.data_type() => {
+                    Transformed::yes(Expr::OuterReferenceColumn(Arc::clone(new), column))
+                }
+                _ => Transformed::no(Expr::OuterReferenceColumn(old, column)),
+            },
+            other => Transformed::no(other),
+        })
+    };
+    let mut is_changed = false;
+    for outer in &mut subquery.outer_ref_columns {
+        let new = std::mem::take(outer).transform_up(one)?;
+        is_changed |= new.transformed;
+        *outer = new.data;
+    }
+    if is_changed {
+        let plan = subquery.subquery.as_ref().clone();
+        let plan = plan.transform_up_with_subqueries(|plan| {
+            let plan = plan.map_expressions(|value| value.transform_up(one))?;
+            plan.map_data(LogicalPlan::recompute_schema)
+        })?;
+        subquery.subquery = Arc::new(plan.data);
+    }
+    Ok(is_changed)
 }
 
 /// Refuses subqueries that depend on a query which is not the next one outside: the engine finds no columns there.

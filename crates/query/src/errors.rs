@@ -16,7 +16,9 @@ pub(crate) fn inside(error: Error) -> DataFusionError {
 /// Whether the engine refuses a question as two columns of one query have one name.
 pub(crate) fn is_of_equal_names(error: &DataFusionError) -> bool {
     let text = error.to_string();
-    ["require unique expression names", "Schema contains duplicate"].iter().any(|why| text.contains(why))
+    ["require unique expression names", "Schema contains duplicate", "which would be ambiguous"]
+        .iter()
+        .any(|why| text.contains(why))
 }
 
 /// An error of the engine, with the question's place in it as far as it says one.

@@ -55,6 +55,8 @@ enum Does {
     Shorter,
     /// True, whatever the value is: a key of joins that all rows share.
     Always,
+    /// The value, which may be null, whatever the engine knows of its column.
+    Perhaps,
     /// The instant of a local time in a zone, in UTC: a cast to the zone is undone by the engine where it is compared with a constant, as if it changed nothing.
     Instant,
     /// The nearest whole number; of two, the even one. For casts of floats to integers.
@@ -97,6 +99,7 @@ function! {
     LONGER = Longer of 2;
     SHORTER = Shorter of 2;
     ALWAYS = Always of 1;
+    PERHAPS = Perhaps of 1;
     INSTANT = Instant of 2;
 }
 
@@ -180,7 +183,7 @@ pub(crate) fn made_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
 
 /// The functions whose names say all that they do.
 #[cfg(feature = "distributed")]
-pub(crate) fn all() -> [Arc<ScalarUDF>; 13] {
+pub(crate) fn all() -> [Arc<ScalarUDF>; 14] {
     [
         &NEGATE,
         &ZERO,
@@ -194,6 +197,7 @@ pub(crate) fn all() -> [Arc<ScalarUDF>; 13] {
         &LONGER,
         &SHORTER,
         &ALWAYS,
+        &PERHAPS,
         &INSTANT,
     ]
     .map(|function| Arc::clone(function))
@@ -338,6 +342,11 @@ pub(crate) fn further(left: Expr, right: Expr, is_greatest: bool) -> Expr {
     if is_greatest { &LONGER } else { &SHORTER }.call(vec![left, right])
 }
 
+/// A value that may be null.
+pub(crate) fn perhaps(value: Expr) -> Expr {
+    PERHAPS.call(vec![value])
+}
+
 /// The function that is true of every value, which a statement can name.
 pub(crate) fn always() -> Arc<ScalarUDF> {
     Arc::clone(&ALWAYS)
@@ -393,6 +402,7 @@ impl ScalarUDFImpl for Function {
             Does::Longer => "longer_interval",
             Does::Shorter => "shorter_interval",
             Does::Always => ALWAYS_NAME,
+            Does::Perhaps => "value_or_null",
             Does::Instant => "instant_of_zone",
             Does::Rounded(_) => "nearest_decimal",
         }
@@ -464,6 +474,7 @@ impl ScalarUDFImpl for Function {
                 extremes(&left, &right, self.does == Does::Longer).map(ColumnarValue::Array)
             }
             (Does::Always, [value]) => each(value, &|array| Ok(Arc::new(BooleanArray::from(vec![true; array.len()])))),
+            (Does::Perhaps, [value]) => Ok(value.clone()),
             (Does::Rounded(scale), [value]) => {
                 let data_type = args.return_field.data_type();
                 each(value, &|array| round(array, scale, data_type))

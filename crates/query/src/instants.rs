@@ -65,12 +65,6 @@ pub(crate) fn instants(plan: LogicalPlan) -> Result<LogicalPlan> {
 
 fn one(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     check_digits(&expression, schema)?;
-    // The same function, whose types the engine unites better: as `nvl`, two units of timestamps become a text.
-    if let Expr::ScalarFunction(ScalarFunction { func, .. }) = &mut expression
-        && func.name() == "nvl"
-    {
-        *func = coalesce();
-    }
     let is_changed = match &mut expression {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(*op) => {
             of_one_kind(&mut [&mut **left, &mut **right], schema)
@@ -87,39 +81,69 @@ fn one(mut expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         Expr::InList(InList { expr, list, .. }) => {
             of_one_kind(&mut std::iter::once(&mut **expr).chain(list).collect::<Vec<_>>(), schema)
         }
-        Expr::Case(Case { expr, when_then_expr, else_expr }) => {
-            let (mut keys, mut values): (Vec<&mut Expr>, Vec<&mut Expr>) =
-                when_then_expr.iter_mut().map(|(when, then)| (&mut **when, &mut **then)).unzip();
-            values.extend(else_expr.as_deref_mut());
-            let by_key = match expr.as_deref_mut() {
-                Some(expr) => {
-                    keys.push(expr);
-                    of_one_kind(&mut keys, schema)
-                }
-                None => false,
-            };
-            of_one_kind(&mut values, schema) || by_key
-        }
-        Expr::ScalarFunction(ScalarFunction { func, args }) if UNITING.contains(&func.name()) => {
-            of_one_kind(&mut args.iter_mut().collect::<Vec<_>>(), schema)
-        }
-        Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "nvl2" => {
-            of_one_kind(&mut args.iter_mut().skip(1).collect::<Vec<_>>(), schema)
+        Expr::Case(Case { expr: Some(expr), when_then_expr, .. }) => {
+            let keys = when_then_expr.iter_mut().map(|(when, _)| &mut **when);
+            of_one_kind(&mut keys.chain([&mut **expr]).collect::<Vec<_>>(), schema)
         }
         Expr::ScalarFunction(ScalarFunction { func, args }) => match compared(func.name(), args.len()) {
             Some(count) => args.get_mut(..count).is_some_and(|args| of_one_type(args, schema)),
             None => false,
         },
-        // The default of `lag` and `lead`.
-        Expr::WindowFunction(window) => match window.params.args.as_mut_slice() {
-            [value, _, default] => of_one_kind(&mut [value, default], schema),
-            _ => false,
-        },
         Expr::InSubquery(InSubquery { expr, subquery, .. }) => of_subquery(expr, subquery, schema)?,
         Expr::SetComparison(SetComparison { expr, subquery, .. }) => of_subquery(expr, subquery, schema)?,
         _ => false,
     };
+    let is_changed = united(&mut expression, schema) || is_changed;
     Ok(if is_changed { Transformed::yes(expression) } else { Transformed::no(expression) })
+}
+
+/// Changes the values of an expression that become one. Returns whether it has.
+pub(crate) fn united(expression: &mut Expr, schema: &DFSchema) -> bool {
+    let mut values: Vec<&mut Expr> = match expression {
+        Expr::Case(Case { when_then_expr, else_expr, .. }) => {
+            let values = when_then_expr.iter_mut().map(|(_, then)| &mut **then);
+            values.chain(else_expr.as_deref_mut()).collect()
+        }
+        Expr::ScalarFunction(ScalarFunction { func, args }) if UNITING.contains(&func.name()) => {
+            // The same function, whose types the engine unites better: as `nvl`, two units of timestamps become a text.
+            if func.name() == "nvl" {
+                *func = coalesce();
+            }
+            args.iter_mut().collect()
+        }
+        Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "nvl2" => {
+            args.iter_mut().skip(1).collect()
+        }
+        // The default of `lag` and `lead`.
+        Expr::WindowFunction(window) => match window.params.args.as_mut_slice() {
+            [value, _, default] => vec![value, default],
+            _ => return false,
+        },
+        _ => return false,
+    };
+    let is_changed = of_one_kind(&mut values, schema);
+    of_one_unit(&mut values, schema) || is_changed
+}
+
+/// Brings instants to the finest unit among them, so that a function of them knows it. Returns whether it has changed one.
+fn of_one_unit(values: &mut [&mut Expr], schema: &DFSchema) -> bool {
+    let types: Vec<Option<DataType>> = values.iter().map(|one| one.get_type(schema).ok()).collect();
+    let unit = |own: &Option<DataType>| match own {
+        Some(DataType::Timestamp(unit, Some(_))) => Some(*unit),
+        _ => None,
+    };
+    let finest = types.iter().filter_map(unit).max();
+    let mut is_changed = false;
+    for (one, own) in values.iter_mut().zip(&types) {
+        if let (Some(own @ DataType::Timestamp(unit, zone @ Some(_))), Some(finest)) = (own, finest)
+            && *unit < finest
+            && !is_open(one)
+        {
+            **one = as_moment(std::mem::take(*one), own, &DataType::Timestamp(finest, zone.clone()));
+            is_changed = true;
+        }
+    }
+    is_changed
 }
 
 /// Refuses texts beside moments that have more digits than a moment has: the engine ignores them.

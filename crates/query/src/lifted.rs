@@ -2,7 +2,7 @@
 //!
 //! | question | the engine | here |
 //! |---|---|---|
-//! | `order by x in (select …)` | refuses it | a column, which is dropped above |
+//! | `order by x in (select …)`, `order by (select …)` | refuses it | a column, which is dropped above |
 //! | groups, arguments of aggregates, and windows with `x in (select …)` | refuses them | a column |
 //! | `x in (select …)`, where `x` has a subquery itself | looks for one inside of the other | `x` is a column |
 //! | `a join b on a.x in (select …)` | refuses it in outer joins, and forgets that a null may be anything | a condition above an inner join; a column of the table that an outer one depends on |
@@ -25,7 +25,7 @@ use crate::kept_names::map_named;
 /// [`isomorph::Kind::Unsupported`] for a subquery in the condition of an outer join that depends on both tables; those of the engine.
 pub(crate) fn lifted(plan: LogicalPlan) -> Result<LogicalPlan> {
     match plan {
-        LogicalPlan::Sort(sort) if sort.expr.iter().any(|one| has_subquery(&one.expr)) => of_order(sort),
+        LogicalPlan::Sort(sort) if sort.expr.iter().any(|one| is_of_subquery(&one.expr)) => of_order(sort),
         LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_subquery) => of_join(join),
         LogicalPlan::Aggregate(_) | LogicalPlan::Window(_) if has_subqueries(&plan) => of_values(plan),
         LogicalPlan::Projection(_) | LogicalPlan::Filter(_) if has_subqueries(&plan) => of_comparisons(plan),
@@ -43,6 +43,11 @@ pub(crate) fn has_subquery(value: &Expr) -> bool {
     value.exists(is_one).unwrap_or(false)
 }
 
+/// Whether a value has a subquery inside, compared with or as a value.
+fn is_of_subquery(value: &Expr) -> bool {
+    has_subquery(value) || value.exists(|part| Ok(matches!(part, Expr::ScalarSubquery(_)))).unwrap_or(false)
+}
+
 fn of_order(mut sort: Sort) -> Result<LogicalPlan> {
     let shown = columns(&sort.input);
     // What a subquery reads of the outer row may be a column that is not selected.
@@ -57,7 +62,7 @@ fn of_order(mut sort: Sort) -> Result<LogicalPlan> {
         _ => (Arc::clone(&sort.input), shown.clone()),
     };
     for (at, one) in sort.expr.iter_mut().enumerate() {
-        if !is_selected || has_subquery(&one.expr) {
+        if !is_selected || is_of_subquery(&one.expr) {
             all.push(column(&mut one.expr, &format!("_order_{at}")));
         }
     }
@@ -135,14 +140,11 @@ fn is_aggregate(part: &Expr) -> bool {
 /// Values with a subquery of their own that are compared with another subquery, in which the former has no place.
 fn of_comparisons(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut all = Columns::default();
-    let is_nested = |value: &Expr| {
-        has_subquery(value) || value.exists(|part| Ok(matches!(part, Expr::ScalarSubquery(_)))).unwrap_or(false)
-    };
     let plan = map_named(plan, |value| {
         value.transform_down(|mut part| {
             match &mut part {
-                Expr::InSubquery(one) if is_nested(&one.expr) => all.add(&mut one.expr),
-                Expr::SetComparison(one) if is_nested(&one.expr) => all.add(&mut one.expr),
+                Expr::InSubquery(one) if is_of_subquery(&one.expr) => all.add(&mut one.expr),
+                Expr::SetComparison(one) if is_of_subquery(&one.expr) => all.add(&mut one.expr),
                 _ => return Ok(Transformed::no(part)),
             }
             Ok(Transformed::yes(part))

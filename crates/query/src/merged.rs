@@ -1,5 +1,6 @@
-//! Columns that `using` and `natural` merge. The engine takes the left one, which is null in rows that only the right table has; so right and full joins are
-//! written with `on`, and their merged columns with `coalesce`. Of three tables and more the engine does not know which column is meant: these too.
+//! Columns that `using` and `natural` merge. The engine takes the left one, which is null in rows that only the right table has, and for `*` the one of the table whose
+//! name is the first in the alphabet; so joins are written with `on`, and the merged columns of right and full ones with `coalesce`. Of three tables and more the
+//! engine does not know which column is meant: these too.
 
 use std::ops::ControlFlow;
 
@@ -68,13 +69,20 @@ fn loses(table: &TableWithJoins) -> bool {
     })
 }
 
-/// Whether columns of three tables may be merged.
-fn is_chain(table: &TableWithJoins) -> bool {
-    let mut table = table.clone();
-    let merges = |join: &mut Join| {
-        constraint(join).is_some_and(|on| matches!(on, JoinConstraint::Using(_) | JoinConstraint::Natural))
-    };
-    table.joins.len() > 1 && table.joins.iter_mut().any(merges)
+/// Whether a join merges columns.
+fn merges(join: &Join) -> bool {
+    constraint(&mut join.clone()).is_some_and(|on| matches!(on, JoinConstraint::Using(_) | JoinConstraint::Natural))
+}
+
+/// Whether a left join merges columns, also in brackets.
+fn merges_left(table: &TableWithJoins) -> bool {
+    let is_left = |join: &Join| matches!(join.join_operator, JoinOperator::Left(_) | JoinOperator::LeftOuter(_));
+    let mut factors = std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation));
+    table.joins.iter().any(|join| is_left(join) && merges(join))
+        || factors.any(|factor| match factor {
+            TableFactor::NestedJoin { table_with_joins, .. } => merges_left(table_with_joins),
+            _ => false,
+        })
 }
 
 /// A table of a join.
@@ -90,6 +98,23 @@ impl Table {
     fn column(&self, name: &str) -> String {
         format!("{}.{}", self.qualifier, quoted(name))
     }
+
+    /// All of its columns, and merged ones in the place of the first; nothing, if it has no others.
+    fn all(&self, merged: &[Merged]) -> Option<String> {
+        let is_own = |name: &String| merged.iter().any(|one| one.name == *name && one.is_of(self));
+        let except: Vec<&String> = self.merged.iter().filter(|name| !is_own(name)).collect();
+        if self.columns.as_ref().is_some_and(|own| own.iter().all(|column| except.contains(&column))) {
+            return None;
+        }
+        let listed = |word: &str, all: Vec<String>| match all.as_slice() {
+            [] => String::new(),
+            all => format!(" {word} ({})", all.join(", ")),
+        };
+        let except = listed("except", except.into_iter().map(|name| quoted(name)).collect());
+        let several = merged.iter().filter(|one| one.columns.len() > 1 && one.is_of(self));
+        let several = several.map(|one| format!("{} as {}", one.text(), quoted(&one.name))).collect();
+        Some(format!("{}.*{except}{}", self.qualifier, listed("replace", several)))
+    }
 }
 
 /// A merged column.
@@ -100,6 +125,11 @@ struct Merged {
 }
 
 impl Merged {
+    /// Whether it has its place in this table: the first one that has the column.
+    fn is_of(&self, table: &Table) -> bool {
+        self.columns.first().is_some_and(|first| *first == table.column(&self.name))
+    }
+
     fn text(&self) -> String {
         match self.columns.as_slice() {
             [only] => only.clone(),
@@ -134,7 +164,12 @@ impl Merger<'_> {
         if select.from.iter().any(loses) {
             return self.rewrite(select, order);
         }
-        if select.from.iter().any(is_chain) {
+        let has_all = select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_)));
+        let is_left = select.from.iter().any(merges_left);
+        let is_changed = |table: &TableWithJoins| {
+            (table.joins.len() > 1 || has_all || is_left) && table.joins.iter().any(merges) || is_left && has_all
+        };
+        if select.from.iter().any(is_changed) {
             // What cannot be written so may be answered as it is.
             let (mut changed, mut changed_order) = (select.clone(), order.as_deref().cloned());
             if self.rewrite(&mut changed, changed_order.as_mut()).is_ok() {
@@ -142,6 +177,10 @@ impl Merger<'_> {
                 if let (Some(order), Some(changed)) = (order, changed_order) {
                     *order = changed;
                 }
+            } else if is_left && has_all {
+                return Err(Error::unsupported("* after a left join with USING or NATURAL is not supported here")
+                    .at(Place::file("the question"))
+                    .hint("select a.*, b.x from a left join b using (id)    the columns by their tables"));
             }
         }
         Ok(())
@@ -152,16 +191,7 @@ impl Merger<'_> {
         let mut all: Vec<String> = Vec::new();
         for from in &mut select.from {
             let (own, tables) = self.joined(from)?;
-            all.extend(own.iter().map(|one| format!("{} as {}", one.text(), quoted(&one.name))));
-            for table in &tables {
-                let is_empty = table.columns.as_ref().is_some_and(|own| own.iter().all(|c| table.merged.contains(c)));
-                if !is_empty {
-                    let except: Vec<String> = table.merged.iter().map(|name| quoted(name)).collect();
-                    let except =
-                        if except.is_empty() { String::new() } else { format!(" except ({})", except.join(", ")) };
-                    all.push(format!("{}.*{except}", table.qualifier));
-                }
-            }
+            all.extend(tables.iter().filter_map(|table| table.all(&own)));
             if own.iter().any(|one| merged.iter().any(|other| other.name == one.name)) {
                 return Err(refused("twice for one column"));
             }

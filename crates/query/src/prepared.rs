@@ -18,12 +18,14 @@
 //! | windows in the order of times of day, durations, bytes or structs, without distances in their frames | refuses them | frames of peers, which are the same |
 //! | instants beside values without a zone, times of day beside texts | the zone of the column; digits that are cut | UTC; all digits: see `instants` |
 //! | parts of instants, and `at time zone` | the zone of the column | UTC; as in PostgreSQL: see `zones` |
+//! | a time and an interval or duration with more digits | the digits of the time | all digits |
+//! | `range` frames over instants, with months | those of the zone of the column | those of UTC |
 //! | a date and an interval with hours, minutes or seconds, or one that is calculated | a date, without the part of the day | a time |
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, NullEquality, Result, ScalarValue};
@@ -35,7 +37,7 @@ use datafusion::logical_expr::{
     Operator, Subquery, SubqueryAlias, Values, WindowFrameBound, WindowFrameUnits, cast,
 };
 
-use crate::correlated::{check_levels, compared_rows};
+use crate::correlated::{check_levels, compared_rows, with_outer_types};
 use crate::doubles::nearest;
 use crate::functions::{begin, length};
 use crate::instants::{TIME, instants};
@@ -47,8 +49,8 @@ use crate::lists::lists;
 use crate::mixed::mixed;
 use crate::quantified::quantified;
 use crate::row_counts;
-use crate::unions::unions;
-use crate::zones::zones;
+use crate::unions::{retyped, unions};
+use crate::zones::{utc_of, zones};
 
 /// The most digits of an integer that always has 64 bits.
 const DIGITS: u8 = 18;
@@ -59,6 +61,9 @@ const DIGITS: u8 = 18;
 /// Those of the engine.
 pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
     let names = AtomicUsize::new(0);
+    // What a moment is decides what it is compared and united with: by all that follows.
+    let zoned = |plan| retyped(zones(plan)?)?.recompute_schema().map(Transformed::yes);
+    let plan = with_outer_types(plan.transform_up_with_subqueries(zoned)?.data)?;
     let plan = plan.transform_up_with_subqueries(|plan| lifted(plan).map(Transformed::yes))?.data;
     let plan = plan.transform_up_with_subqueries(|plan| {
         let plan = limited(compared_rows(plan)?.data)?;
@@ -66,13 +71,12 @@ pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
         check_levels(&plan)?;
         let plan = row_counts::counted(plan)?;
         let plan = quantified(plan)?;
-        let plan = zones(plan)?;
         let plan = compared(plan, &names)?;
         let plan = counted(plan)?;
         let plan = numerals(plan)?;
         let plan = unions(instants(plan)?)?;
         let plan = mixed(plan)?;
-        let plan = lists(plan)?;
+        let plan = row_counts::values(lists(plan)?)?;
         plan.recompute_schema().map(Transformed::yes)
     });
     Ok(plan?.data)
@@ -240,6 +244,11 @@ fn measured(expression: Expr, schema: &DFSchema) -> Expr {
             frame.units = WindowFrameUnits::Groups;
         }
     } else if let [sort] = window.params.order_by.as_mut_slice()
+        && let Some(utc) = sort.expr.get_type(schema).ok().as_ref().and_then(utc_of)
+    {
+        // Months and days are those of UTC.
+        sort.expr = cast(std::mem::take(&mut sort.expr), utc);
+    } else if let [sort] = window.params.order_by.as_mut_slice()
         && sort.expr.get_type(schema).is_ok_and(|own| matches!(own, DataType::Time32(_) | DataType::Time64(_)))
     {
         // Distances of times of day are those of times of one day.
@@ -266,8 +275,9 @@ fn has_distances(own: &DataType) -> bool {
     )
 }
 
-/// A date to which an interval is added, or from which one is subtracted, as a time; not if the interval is known to have whole days.
-fn timed(expression: Expr, schema: &DFSchema) -> Expr {
+/// A date to which an interval is added, or from which one is subtracted, as a time, not if the interval is known to have whole days; and a time with all the digits
+/// that the interval has.
+pub(crate) fn timed(expression: Expr, schema: &DFSchema) -> Expr {
     let Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::Plus | Operator::Minus), right }) = expression else {
         return expression;
     };
@@ -282,9 +292,32 @@ fn timed(expression: Expr, schema: &DFSchema) -> Expr {
     let (left, right) = match (is_date(&left) && has_time(&right), has_time(&left) && is_date(&right)) {
         (true, _) => (time(left), right),
         (_, true) => (left, time(right)),
-        _ => (left, right),
+        _ => match (finer(&left, &right, schema), finer(&right, &left, schema)) {
+            (Some(to), _) => (cast(*left, to).into(), right),
+            (_, Some(to)) => (left, cast(*right, to).into()),
+            _ => (left, right),
+        },
     };
     Expr::BinaryExpr(BinaryExpr { left, op, right })
+}
+
+/// The type of a time to which such an interval or duration can be added, if its own loses digits of it. An interval that is calculated has microseconds.
+fn finer(time: &Expr, interval: &Expr, schema: &DFSchema) -> Option<DataType> {
+    let DataType::Timestamp(own, zone) = time.get_type(schema).ok()? else { return None };
+    let unit = match interval {
+        Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(value)), _) => match value.nanoseconds {
+            all if all % 1_000_000_000 == 0 => TimeUnit::Second,
+            all if all % 1_000_000 == 0 => TimeUnit::Millisecond,
+            all if all % 1000 == 0 => TimeUnit::Microsecond,
+            _ => TimeUnit::Nanosecond,
+        },
+        other => match other.get_type(schema).ok()? {
+            DataType::Interval(IntervalUnit::MonthDayNano | IntervalUnit::DayTime) => TimeUnit::Microsecond,
+            DataType::Duration(unit) => unit,
+            _ => return None,
+        },
+    };
+    (unit > own).then_some(DataType::Timestamp(unit, zone))
 }
 
 /// Whether other operands than numerals are decimals.

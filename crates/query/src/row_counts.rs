@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | an aggregate without groups that depends on the outer row, in `exists`, `in`, `any` and `all` | has no row where nothing is counted | its one row is a value |
 //! | `exists (…)` that does not depend on the outer row, as a value | refuses it | whether the number of rows is more than 0 |
+//! | `(select x …)` as a value, where `x` is a column that is never null | takes the value for one that is never null, also without a row | may be null |
 
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ use datafusion::logical_expr::{
     Distinct, Expr, FetchType, Filter, Limit, LogicalPlan, LogicalPlanBuilder, SkipType, Subquery, binary_expr, lit,
     not,
 };
+
+use crate::functions::perhaps;
+use crate::kept_names::map_named;
 
 /// Writes them in another way in the expressions of a plan.
 ///
@@ -64,6 +68,42 @@ fn of_one_row(expression: Expr, is_value: bool) -> Result<Transformed<Expr>> {
         },
         other => return Ok(Transformed::no(other)),
     }))
+}
+
+/// Subqueries as values are null where they have no row.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn values(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let one = |part: Expr| {
+        Ok(match part {
+            Expr::ScalarSubquery(subquery) if is_taken_as_known(&subquery) => {
+                Transformed::yes(perhaps(Expr::ScalarSubquery(subquery)))
+            }
+            other => Transformed::no(other),
+        })
+    };
+    Ok(map_named(plan, |value| value.transform_up(one))?.data)
+}
+
+/// Whether the engine takes the value of a subquery for one that is never null, and there may be no row.
+fn is_taken_as_known(subquery: &Subquery) -> bool {
+    let is_known = subquery.subquery.schema().fields().first().is_some_and(|field| !field.is_nullable());
+    if !is_known {
+        return false;
+    }
+    let mut plan = subquery.subquery.as_ref();
+    loop {
+        plan = match plan {
+            LogicalPlan::Projection(projection) => &projection.input,
+            LogicalPlan::SubqueryAlias(alias) => &alias.input,
+            LogicalPlan::Sort(sort) if sort.fetch.is_none() => &sort.input,
+            LogicalPlan::Limit(limit) if keeps_a_row(limit) => &limit.input,
+            LogicalPlan::Aggregate(aggregate) => return !aggregate.group_expr.is_empty(),
+            LogicalPlan::EmptyRelation(empty) => return !empty.produce_one_row,
+            _ => return true,
+        };
+    }
 }
 
 /// A subquery that depends on the outer row and has one row, or none if its condition on aggregates does not hold.

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Ident, ObjectName, Query, SetExpr, Statement, TimezoneInfo, TypedString, UnaryOperator, Value,
-    VisitMut, VisitorMut,
+    FunctionArguments, Ident, ObjectName, Query, SetExpr, Statement, TableFactor, TimezoneInfo, TypedString,
+    UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use isomorph::error::Place;
 use isomorph::{Error, Result};
@@ -19,7 +19,7 @@ const DIGITS: usize = 38;
 /// Rewrites them in `statement`.
 ///
 /// # Errors
-/// [`isomorph::Kind::Usage`] for a timestamp without a time zone that has an offset.
+/// [`isomorph::Kind::Usage`] for a timestamp without a time zone that has an offset; [`isomorph::Kind::Unsupported`] for samples of tables, and for `^`.
 pub(crate) fn respell(statement: &mut Statement) -> Result<()> {
     match statement.visit(&mut Respell) {
         ControlFlow::Break(error) => Err(error),
@@ -35,6 +35,17 @@ impl VisitorMut for Respell {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         of_values(&mut query.body);
         ControlFlow::Continue(())
+    }
+
+    /// The engine ignores samples.
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
+        match factor {
+            TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
+                let error = Error::unsupported("samples of tables are not supported").at(Place::file("the question"));
+                ControlFlow::Break(error.hint("where random() < 0.1    about a tenth of the rows"))
+            }
+            _ => ControlFlow::Continue(()),
+        }
     }
 
     fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Error> {
@@ -93,6 +104,13 @@ impl VisitorMut for Respell {
                 {
                     zone.value = Value::SingleQuotedString("UTC".to_owned());
                 }
+            }
+            // The power of some systems, and the exclusive or of others.
+            Expr::BinaryOp { op: BinaryOperator::BitwiseXor, .. } => {
+                let error = Error::unsupported("the operator ^ is not supported").at(Place::file("the question"));
+                return ControlFlow::Break(
+                    error.hint("power(2, 3)    the power").hint("2 xor 3    the bits that differ"),
+                );
             }
             // As a function, it has its items' types united.
             Expr::Array(array) if !array.elem.is_empty() => {

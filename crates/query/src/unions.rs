@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use arrow_schema::DataType;
-use datafusion::common::{Column, Result};
+use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Union};
 
 use crate::instants::{TIME, as_moment};
@@ -40,6 +40,20 @@ pub(crate) fn unions(plan: LogicalPlan) -> Result<LogicalPlan> {
     match all.iter().zip(&inputs).all(|(new, old)| Arc::ptr_eq(new, old)) {
         true => Ok(LogicalPlan::Union(Union { inputs, schema })),
         false => Union::try_new_with_loose_types(all).map(LogicalPlan::Union),
+    }
+}
+
+/// The union with the types that its inputs have now. The engine keeps those that they had when the union was made.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn retyped(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Union(Union { inputs, schema }) = plan else { return Ok(plan) };
+    let types = |schema: &DFSchema| schema.fields().iter().map(|field| field.data_type().clone()).collect::<Vec<_>>();
+    let own = types(&schema);
+    match inputs.iter().all(|input| types(input.schema()) == own) {
+        true => Ok(LogicalPlan::Union(Union { inputs, schema })),
+        false => Union::try_new_with_loose_types(inputs).map(LogicalPlan::Union),
     }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | an instant cast to a date, a time of day or a text; `extract`, `date_trunc`, `to_char`, `date_bin` of one | the zone of the column | UTC, as in a cast to a timestamp |
 //! | an instant and an interval | days and months of the zone of the column | those of UTC |
+//! | the same of `coalesce`, `greatest`, `case` and others of instants in several zones and units, or beside other moments | the zone and the unit of one of them | UTC, and the finest unit |
 //! | `instant at time zone 'Z'` | the same instant, as a column of the zone | the local time in the zone, a timestamp without a zone |
 //! | `timestamp at time zone 'Z'` | the instant in nanoseconds, as a column of the zone | the instant, in UTC |
 
@@ -21,8 +22,9 @@ use isomorph::error::Place;
 
 use crate::errors::inside;
 use crate::functions::instant_of;
-use crate::instants::UTC;
+use crate::instants::{UTC, united};
 use crate::kept_names::map_named;
+use crate::prepared::timed;
 
 /// Functions that ask for parts of an instant.
 const PARTS: [&str; 7] = ["date_part", "date_trunc", "date_bin", "to_char", "to_date", "generate_series", "range"];
@@ -34,7 +36,13 @@ const PARTS: [&str; 7] = ["date_part", "date_trunc", "date_bin", "to_char", "to_
 pub(crate) fn zones(plan: LogicalPlan) -> Result<LogicalPlan> {
     let schema = merge_schema(&plan.inputs());
     let type_of = |one: &Expr| one.get_type(&schema).ok();
-    Ok(map_named(plan, |value| value.transform_up(|part| one(part, &type_of)))?.data)
+    // What is united has the type that the engine gives it only if its parts have one type.
+    let each = |part| {
+        let mut part = timed(part, &schema);
+        united(&mut part, &schema);
+        one(part, &type_of)
+    };
+    Ok(map_named(plan, |value| value.transform_up(each))?.data)
 }
 
 fn one(expression: Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<Transformed<Expr>> {
@@ -99,7 +107,7 @@ fn is_part(to: &DataType) -> bool {
 }
 
 /// The type of the same instants in UTC; nothing, if they are no instants, or are in UTC.
-fn utc_of(own: &DataType) -> Option<DataType> {
+pub(crate) fn utc_of(own: &DataType) -> Option<DataType> {
     match own {
         DataType::Timestamp(unit, Some(zone)) if !matches!(&**zone, "+00:00" | "UTC" | "Etc/UTC" | "Z") => {
             Some(DataType::Timestamp(*unit, Some(UTC.into())))

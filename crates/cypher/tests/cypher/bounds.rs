@@ -137,3 +137,22 @@ fn numbers_that_do_not_fit_are_errors() {
         rows(&graph, "RETURN -9223372036854775808 AS least, 7 / -2 AS q, -7 % 3 AS r", &BTreeMap::new()).unwrap();
     assert!(matches!(found[0][..], [Value::Int(i64::MIN), Value::Int(-3), Value::Int(-1)]), "{found:?}");
 }
+
+#[test]
+fn means_of_infinite_and_far_numbers_are_those_of_their_sums() {
+    let graph = MemoryGraph::default();
+    for (values, expected) in [
+        ("[1.0/0.0, 1.0]", f64::INFINITY),
+        ("[1, 1.0/0.0, 2.5, 1.0/0.0]", f64::INFINITY),
+        ("[-1.0/0.0, 3.0, 4]", f64::NEG_INFINITY),
+        ("[1.0/0.0, -1.0/0.0, 1.0]", f64::NAN),
+        ("[1.5e308, -1.5e308]", 0.0),
+        ("[1.5e308, 1.5e308]", 1.5e308),
+        ("[1.0, 2.0, 4.5]", 2.5),
+    ] {
+        let text = format!("UNWIND {values} AS x RETURN avg(x) AS a");
+        let (_, found) = rows(&graph, &text, &BTreeMap::new()).unwrap();
+        let Value::Float(mean) = found[0][0] else { panic!("{text}: {found:?}") };
+        assert!(mean == expected || mean.is_nan() && expected.is_nan(), "{text}: {mean}");
+    }
+}

@@ -1,0 +1,88 @@
+//! `*` and columns without a table after joins that merge columns: of which table they are does not depend on how the tables are called.
+
+use crate::answers::all;
+use crate::support::{engine_of, error, social};
+
+const POSTS: &str = "(select _source as id, count(*) as posts from wrote group by 1)";
+
+#[test]
+fn all_columns_have_the_key_of_the_table_that_is_kept() {
+    let engine = engine_of(&social());
+    let counted = |from: &str| format!("select count(*), count(id), count(posts) from (select * from {from}) t");
+    let all_rows: &[&str] = &["500|500|349"];
+    for (person, posts) in [("p", "d"), ("a", "z")] {
+        let both = |join: &str| {
+            counted(&join.replace("person", &format!("person {person}")).replace("posts", &format!("{POSTS} {posts}")))
+        };
+        all(
+            &engine,
+            &[
+                (&both("person left join posts using (id)"), all_rows),
+                (&both("person natural left join posts"), all_rows),
+                (&both("posts right join person using (id)"), all_rows),
+                (&both("posts natural right join person"), all_rows),
+                (&both("posts full join person using (id)"), all_rows),
+                (&both("person full join posts using (id)"), all_rows),
+                (&both("person join posts using (id)"), &["349|349|349"]),
+                (&both("posts natural join person"), &["349|349|349"]),
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_merged_column_stands_in_its_place_in_the_left_table() {
+    let engine = engine_of(&social());
+    let of = |join: &str, left: &str, right: &str| {
+        format!(
+            "select * from (select 1 as a, 2 as id, 3 as b) {left} {join} join (select 4 as c, 5 as id) {right} using (id) order by id"
+        )
+    };
+    for (left, right) in [("x", "y"), ("y", "x")] {
+        all(
+            &engine,
+            &[
+                (&of("left", left, right), &["1|2|3|null"]),
+                (&of("right", left, right), &["null|5|null|4"]),
+                (&of("full", left, right), &["1|2|3|null", "null|5|null|4"]),
+                (&of("left", left, right).replace("5 as", "2 as"), &["1|2|3|4"]),
+                (&of("", left, right).replace("5 as", "2 as"), &["1|2|3|4"]),
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_merged_column_needs_no_table() {
+    let engine = engine_of(&social());
+    let joined = format!("from person p left join {POSTS} d using (id)");
+    all(
+        &engine,
+        &[
+            (&format!("select id {joined} where id = 1007"), &["1007"]),
+            (&format!("select count(id), count(p.id), count(d.id) {joined}"), &["500|500|349"]),
+            (&format!("select count(*) {joined} where d.id is null and id is not null"), &["151"]),
+            (&format!("select p.id, d.* {joined} where id = 1000 and posts is null"), &[]),
+        ],
+    );
+}
+
+#[test]
+fn what_cannot_be_merged_is_refused() {
+    let engine = engine_of(&social());
+    let of = "(select 1 as a, 2 as id)";
+    let tables = format!("{of} z left join (select 4 as c, 3 as id) y using (id)");
+    for question in [
+        format!("select * from ({tables})"),
+        format!("select * except (c) from {tables}"),
+        format!("with d as (select 4 as c, 3 as id) select * from {of} z natural left join d"),
+    ] {
+        let told = error(&engine, &question);
+        assert!(told.message().contains("* after a left join with USING or NATURAL"), "{question}: {told}");
+        assert_eq!(told.kind(), isomorph::Kind::Unsupported);
+    }
+    all(
+        &engine,
+        &[(&format!("with d as (select 4 as c, 3 as id) select * from {of} z left join d using (id)"), &["1|2|null"])],
+    );
+}

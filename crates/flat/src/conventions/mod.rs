@@ -7,6 +7,7 @@ mod ldbc;
 mod lone;
 mod neo4j;
 mod pairs;
+mod table_names;
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::{Blob, Entry, Location, Root};

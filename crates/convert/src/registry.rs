@@ -95,15 +95,16 @@ impl Registry {
             let message = format!("no such file or directory{}", location.did_you_mean());
             return Err(Error::new(Kind::NotFound, message).at(location.to_string()));
         }
-        // The name suggests a format: its reader can report best what is wrong.
-        if let Some(format) = self.of_name(location.file_name()) {
+        let told = self.detection_order().find_map(|format| format.unrecognised(location));
+        // The name suggests a format: its reader can report best what is wrong, unless another format knows that it is sound.
+        let is_sound = told.as_ref().is_some_and(|error| matches!(error.kind(), Kind::Usage | Kind::Unsupported));
+        if let Some(format) = self.of_name(location.file_name()).filter(|_| !is_sound) {
             return Ok(format);
         }
         let inside = catalogue(location, self)?;
         if !inside.graphs.is_empty() {
             return Err(not_one_graph(location, &inside));
         }
-        let told = self.detection_order().find_map(|format| format.unrecognised(location));
         let is_told = told.is_some();
         let unknown = || Error::unsupported("not a recognised graph format").at(location.to_string());
         let unknown = told.unwrap_or_else(unknown);

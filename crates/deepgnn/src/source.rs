@@ -68,29 +68,23 @@ pub fn detect(location: &Location) -> Result<bool> {
                 && all_of_nodes(data(), &root)?);
     }
     if name.contains(['*', '?']) {
-        return text::is_pattern(location);
+        let Some((root, names)) = text::of_pattern(location)? else { return Ok(false) };
+        return all_of_nodes(names.iter(), &root);
     }
-    if !text::is_text(name) {
-        Blob::open(location)?;
-        return Ok(false);
-    }
-    let lower = name.to_ascii_lowercase();
-    if lower.ends_with(".json") {
-        return begins_with_node(&Blob::open(location)?);
-    }
-    let name = [".gz", ".zst"].iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);
-    // Lines of JSON may be anything, too: a table of edges.
-    let is_json = [".json", ".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending));
-    // What is wrong with a file that cannot be decompressed, the reader says best.
-    match text::begin(Blob::open(location)?, LOOK) {
-        Ok(begin) if is_json => Ok(is_node(&begin)),
-        _ => Ok(true),
-    }
+    let blob = Blob::open(location)?;
+    Ok(text::is_text(name) && (!is_json(name) || begins_with_node(blob)))
 }
 
-/// Returns whether JSON begins with an object of a node: a file of this name may contain anything.
-fn begins_with_node(blob: &Blob) -> Result<bool> {
-    Ok(is_node(&blob.read(0..blob.size().min(LOOK))?))
+/// Returns whether a name is that of JSON, of which files may contain anything: a table of edges.
+fn is_json(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);
+    [".json", ".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// Returns whether JSON begins with an object of a node. What is wrong with a file that cannot be decompressed, the reader says best.
+fn begins_with_node(blob: Blob) -> bool {
+    text::begin(blob, LOOK).map_or(true, |begin| is_node(&begin))
 }
 
 /// Returns whether a text begins with a node: an object with the member `node_id` of its own. A graph without nodes is an empty text.
@@ -123,10 +117,10 @@ fn is_node(begin: &[u8]) -> bool {
     false
 }
 
-/// Returns whether all files among these called `.json` begin with a node.
+/// Returns whether all files of JSON among these begin with a node.
 fn all_of_nodes<'a>(names: impl Iterator<Item = &'a String>, root: &Root) -> Result<bool> {
-    for name in names.filter(|name| name.to_ascii_lowercase().ends_with(".json")) {
-        if !begins_with_node(&root.file(name)?)? {
+    for name in names.filter(|name| is_json(name)) {
+        if !begins_with_node(root.file(name)?) {
             return Ok(false);
         }
     }

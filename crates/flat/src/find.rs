@@ -40,7 +40,18 @@ pub fn is_mapping(name: &str) -> bool {
 /// # Errors
 /// When it cannot be read, a mapping file is wrong, or a directory has several of them.
 pub(crate) fn find(location: &Location) -> Result<Option<Found>> {
-    find_or_draft(location, is_file_of_workbook(location), false)
+    find_for(location, is_file_of_workbook(location), Purpose::Graph)
+}
+
+/// What a mapping is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To read the graph.
+    Graph,
+    /// To write a mapping file, which a shell may have created already, without a statement.
+    Draft,
+    /// The same, and a convention guesses what no name tells.
+    Guess,
 }
 
 /// Whether a location is a file with the name of a workbook.
@@ -48,8 +59,9 @@ pub(crate) fn is_file_of_workbook(location: &Location) -> bool {
     workbook::is_workbook(location.file_name()) && !location.as_path().is_some_and(std::path::Path::is_dir)
 }
 
-/// The same, with `is_workbook` that of a workbook; with `draft`, a convention guesses what no name tells.
-pub(crate) fn find_or_draft(location: &Location, is_workbook: bool, draft: bool) -> Result<Option<Found>> {
+/// The same, for a purpose; with `is_workbook`, the location is that of a workbook.
+pub(crate) fn find_for(location: &Location, is_workbook: bool, purpose: Purpose) -> Result<Option<Found>> {
+    let draft = purpose == Purpose::Guess;
     let name = location.file_name().to_owned();
     if is_workbook {
         return of_workbook(location, &name, draft);
@@ -71,8 +83,11 @@ pub(crate) fn find_or_draft(location: &Location, is_workbook: bool, draft: bool)
         Err(error) => return Err(error),
     };
     let files = root.list_dir("")?;
-    let mappings: Vec<&str> =
+    let mut mappings: Vec<&str> =
         files.iter().filter(|file| !file.is_dir && is_mapping(&file.name)).map(|file| file.name.as_str()).collect();
+    if purpose != Purpose::Graph {
+        mappings.retain(|name| !is_blank(&root, name));
+    }
     match mappings.as_slice() {
         [] => crate::conventions::guess(root, &files, draft),
         [one] => {
@@ -180,6 +195,12 @@ fn of_sheets(mut script: Script, name: &str, file: &str) -> Result<Script> {
         table.options = options.written();
     }
     Ok(script)
+}
+
+/// Whether a mapping file has no statement: `isomorph import init DIRECTORY > DIRECTORY/graph.pgq` begins with such a file.
+fn is_blank(root: &Root, name: &str) -> bool {
+    let text = root.read(name, limits::MANIFEST_BYTES).ok();
+    text.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok()).is_some_and(crate::sql::is_blank)
 }
 
 fn read(root: Root, name: String) -> Result<Found> {

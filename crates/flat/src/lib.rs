@@ -11,6 +11,7 @@ mod conventions;
 mod directions;
 mod ends;
 mod find;
+mod hints;
 mod key_by_values;
 mod keys;
 mod lenient;
@@ -87,7 +88,7 @@ fn detect_table(location: &Location) -> Result<Option<Form>> {
 /// # Errors
 /// When it cannot be read.
 pub fn is_table_alone(directory: &Location) -> Result<bool> {
-    let found = find::find(directory)?;
+    let found = find::find(directory).map_err(|error| hints::with_paths(error, directory))?;
     Ok(found.is_some_and(|found| found.file.is_none() && found.sheets.is_empty() && has_ends(&found.script)))
 }
 
@@ -107,9 +108,11 @@ pub fn unrecognised(location: &Location) -> Option<Error> {
         return None;
     }
     match find::find(location) {
-        Ok(None) => Some(open::not_recognised(location)),
+        // What other formats may have is theirs.
+        Ok(None) if conventions::has_other_ends(location) => None,
+        Ok(None) => Some(hints::with_paths(open::not_recognised(location), location)),
         Ok(Some(_)) => None,
-        Err(error) => Some(error),
+        Err(error) => Some(hints::with_paths(error, location)),
     }
 }
 
@@ -154,7 +157,7 @@ pub fn owns(directory: &Location, names: &[&str]) -> Result<bool> {
 /// # Errors
 /// When the location is none that a mapping file or a convention makes a graph of, or cannot be read. Texts are read once.
 pub fn mapping_of(location: &Location) -> Result<String> {
-    let tables = Tables::draft(location, OpenOptions::default())?;
+    let tables = Tables::draft(location, OpenOptions::default()).map_err(hints::without_init)?;
     let mut text = String::new();
     for (what, fact) in tables.recognised() {
         text.push_str(&format!("-- {what}: {fact}\n"));

@@ -8,7 +8,8 @@ use isomorph_model::Graph;
 use isomorph_storage::{Budget, Location, Scratch, pool};
 
 use crate::ends::EndsOf;
-use crate::find::{Found, find_or_draft, is_file_of_workbook, is_table, written_as_kgx};
+use crate::find::{Found, Purpose, find_for, is_file_of_workbook, is_table, written_as_kgx};
+use crate::hints;
 use crate::key_by_values::settled;
 use crate::keys::Keys;
 use crate::opening::Opening;
@@ -112,10 +113,12 @@ impl Tables {
         let is_workbook = options.is_workbook || is_file_of_workbook(location);
         let find = || match &options.shown {
             Some(graph) => written_as_kgx(location, graph).map(Some),
-            None => find_or_draft(location, is_workbook, false),
+            None => find_for(location, is_workbook, Purpose::Graph),
         };
-        let found = find()?.map(|found| settled(found, find, location, &options)).transpose()?;
-        let mut tables = Tables::of(found, location, options, true)?;
+        let settle = |found: Option<Found>| found.map(|found| settled(found, find, location, &options)).transpose();
+        let found = find().and_then(settle).map_err(|error| hints::with_paths(error, location))?;
+        let opened = Tables::of(found, location, options.clone(), true);
+        let mut tables = opened.map_err(|error| hints::with_paths(error, location))?;
         match tables.options.lenient {
             true => tables.set_aside()?,
             false => tables.check_keys()?,
@@ -129,11 +132,11 @@ impl Tables {
     /// As [`Tables::open`].
     pub(crate) fn draft(location: &Location, options: OpenOptions) -> Result<Tables> {
         let is_workbook = is_file_of_workbook(location);
-        let find = || find_or_draft(location, is_workbook, false);
+        let find = || find_for(location, is_workbook, Purpose::Draft);
         let told = find().and_then(|found| found.map(|found| settled(found, find, location, &options)).transpose());
         let found = match told {
-            Err(error) if error.kind() == Kind::Usage => find_or_draft(location, is_workbook, true)?,
-            Ok(None) => find_or_draft(location, is_workbook, true)?,
+            Err(error) if error.kind() == Kind::Usage => find_for(location, is_workbook, Purpose::Guess)?,
+            Ok(None) => find_for(location, is_workbook, Purpose::Guess)?,
             told => told?,
         };
         Tables::of(found, location, options, false)
@@ -217,7 +220,7 @@ fn no_edges(location: &Location) -> Error {
     Error::unsupported(format!("no columns of the table are called source and target: {columns}"))
         .at(location.to_string())
         .hint("rename the columns with the ends of edges to source and target")
-        .hint(format!("isomorph import init {name} > graph.pgq    write a mapping file, and correct SOURCE KEY and DESTINATION KEY"))
+        .hint(hints::INIT_FILE)
         .hint(format!("isomorph sql {name} 'select …'    ask the table in SQL"))
 }
 

@@ -107,6 +107,18 @@ pub(crate) fn readers(files: Vec<(Blob, ReadOptions)>, encoding: Encoding) -> Re
 fn common(known: &Schema, own: &Schema, blob: &Blob) -> Result<Schema> {
     let names = |schema: &Schema| schema.fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
     same_columns(&names(known), &names(own), blob)?;
+    for field in known.fields() {
+        let other = own.field_with_name(field.name()).map(|own| (field.data_type(), own.data_type()));
+        if let Some((one, other)) = other.ok().filter(|(one, other)| are_apart(one, other)) {
+            let what = format!(
+                "the column {:?} is {}, and {} in the first file of the table",
+                field.name(),
+                called(other),
+                called(one)
+            );
+            return Err(Error::broken(&rules::PARTS, what).at(blob.place()));
+        }
+    }
     let field = |field: &Arc<Field>| {
         let Ok(own) = own.field_with_name(field.name()) else { return field.as_ref().clone() };
         // A column may have nulls in one file only.
@@ -115,6 +127,65 @@ fn common(known: &Schema, own: &Schema, blob: &Blob) -> Result<Schema> {
         field.as_ref().clone().with_data_type(data_type).with_nullable(is_nullable)
     };
     Ok(Schema::new(known.fields().iter().map(field).collect::<Vec<_>>()))
+}
+
+/// Whether timestamps of a type, or in its lists, have a zone: those that have are instants, the others are what a clock shows.
+fn is_zoned(data_type: &DataType) -> Option<bool> {
+    match data_type {
+        DataType::Timestamp(_, zone) => Some(zone.is_some()),
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            is_zoned(item.data_type())
+        }
+        _ => None,
+    }
+}
+
+/// Whether values of two types are never equal, though one can be read as the other: instants and local times, text and bytes.
+fn are_apart(one: &DataType, other: &DataType) -> bool {
+    use DataType as T;
+    let is_text = |own: &T| matches!(own, T::Utf8 | T::LargeUtf8 | T::Utf8View);
+    let is_bytes = |own: &T| matches!(own, T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_));
+    let are_zones_apart = is_zoned(one).zip(is_zoned(other)).is_some_and(|(one, other)| one != other);
+    are_zones_apart || is_text(one) && is_bytes(other) || is_bytes(one) && is_text(other)
+}
+
+/// What a type is called in messages about files that differ.
+fn called(data_type: &DataType) -> String {
+    match is_zoned(data_type) {
+        Some(true) => "a timestamp with a time zone".to_owned(),
+        Some(false) => "a timestamp without a time zone".to_owned(),
+        None => isomorph_model::type_name::type_name(data_type),
+    }
+}
+
+/// Fails where a timestamp is declared with a zone and the files have none, or the reverse.
+///
+/// # Errors
+/// [`rules::MAPPING`] with the place of the declaration; and when a file cannot be read.
+pub(crate) fn check_zones(declared: &ExternalTable, files: &[(Blob, ReadOptions)], file: &str) -> Result<()> {
+    let zoned: Vec<_> =
+        declared.columns.iter().filter_map(|own| Some((own.name.as_str(), is_zoned(&own.ty.data_type)?))).collect();
+    if zoned.is_empty() || declared.encoding.is_text() {
+        return Ok(());
+    }
+    for (blob, read) in files {
+        let stored = TableReader::open(blob.clone(), declared.encoding, &ReadOptions { schema: None, ..read.clone() })?;
+        for (name, is_declared) in &zoned {
+            let own = stored.schema().field_with_name(name).ok().and_then(|field| is_zoned(field.data_type()));
+            let (what, hint) = match own {
+                Some(false) if *is_declared => {
+                    ("no time zone, and the column is declared WITH TIME ZONE", "TIMESTAMP(6)")
+                }
+                Some(true) if !*is_declared => {
+                    ("a time zone, and the column is declared without one", "TIMESTAMP(6) WITH TIME ZONE")
+                }
+                _ => continue,
+            };
+            let what = format!("the timestamps of {name} in {} have {what}", blob.place());
+            return Err(declared.at.error(file, what).hint(format!("{name} {hint}")));
+        }
+    }
+    Ok(())
 }
 
 /// A type that holds the values of both: that of nulls is the narrowest, and a double holds most integers, which are checked one by one.

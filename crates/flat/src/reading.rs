@@ -80,7 +80,7 @@ impl<'a> Reading<'a> {
             let batch = self.batches.next().transpose().map_err(|error| {
                 match error.broken_rule() == Some(&TIME_UNIT) {
             true => error.hint(
-                "declare the column as TIMESTAMP(6) in a mapping file: isomorph import init DIRECTORY > graph.pgq",
+                "declare the column as TIMESTAMP(6) in a mapping file: isomorph import init DIRECTORY > DIRECTORY/graph.pgq",
             ),
             false => error,
         }

@@ -14,7 +14,7 @@ use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 
 use crate::cells::Split;
 use crate::ends::EndsOf;
-use crate::opened_files::{readers, readings, without_empty};
+use crate::opened_files::{check_zones, readers, readings, without_empty};
 use crate::reading::Reading;
 use crate::rules;
 use crate::sql::{Column, ColumnType, ExternalTable, Hints, TableOptions};
@@ -147,6 +147,7 @@ impl Table {
             _ => without_empty(blobs, options.first_header, findings),
         };
         let mut files = readings(declared, &options, blobs, lenient)?;
+        check_zones(declared, &files, file)?;
         let blob = files.first().map(|(blob, _)| blob.clone()).ok_or_else(|| Error::usage("a table has no files"))?;
         let missing = |name: &str, of: &Schema| {
             let names: Vec<&str> = of.fields().iter().map(|field| field.name().as_str()).collect();

@@ -126,7 +126,7 @@ impl Layout {
                 None if is_other => error
                     .hint("rename the ends of edges: source and target in a table of edges; src_name, edge_id and dst_name in NOCK")
                     .hint("--from edgelist    read a table of edges in CSV whose first two columns are source and target")
-                    .hint("isomorph import init FILE > graph.pgq    write a mapping file that says which columns are the ends, to be corrected"),
+                    .hint("isomorph import init FILE > DIRECTORY/graph.pgq    write a mapping file, in the directory of the file, that says which columns are the ends, to be corrected"),
                 None => error,
             });
         }

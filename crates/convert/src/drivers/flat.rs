@@ -127,8 +127,10 @@ impl Driver for Flat {
     }
 
     fn unrecognised(&self, location: &Location) -> Option<Error> {
-        // Once: the other forms say the same.
-        if self.0 == Form::Tables(Encoding::Parquet) { isomorph_flat::unrecognised(location) } else { None }
+        // Once: the other forms say the same. A file of CSV is an edge list, or NOCK.
+        let name = location.file_name().to_ascii_lowercase();
+        let is_asked = self.0 == Form::Tables(Encoding::Parquet) && !name.ends_with(".csv");
+        if is_asked { isomorph_flat::unrecognised(location) } else { None }
     }
 
     fn missing_extension(

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::flat_tables::{columns, counts, digests, directory, lines, open, opened, resources, write};
 
 /// Writes a table; the ending of the name says the encoding.
-fn table(place: &Path, columns: Vec<(&str, ArrayRef)>) {
+pub(super) fn table(place: &Path, columns: Vec<(&str, ArrayRef)>) {
     let encoding = match place.extension().and_then(|ending| ending.to_str()).unwrap() {
         "parquet" => Encoding::Parquet,
         "arrow" => Encoding::Arrow,
@@ -32,16 +32,16 @@ fn table(place: &Path, columns: Vec<(&str, ArrayRef)>) {
     writer.finish().unwrap();
 }
 
-fn integers(all: &[i64]) -> ArrayRef {
+pub(super) fn integers(all: &[i64]) -> ArrayRef {
     Arc::new(Int64Array::from(all.to_vec()))
 }
 
-fn texts(all: &[&str]) -> ArrayRef {
+pub(super) fn texts(all: &[&str]) -> ArrayRef {
     Arc::new(StringArray::from(all.to_vec()))
 }
 
 /// The keys of nodes, and the keys of the ends of edges, in their order.
-fn shown(opened: &Opened) -> (Vec<Value>, Vec<Value>) {
+pub(super) fn shown(opened: &Opened) -> (Vec<Value>, Vec<Value>) {
     let all = lines(opened);
     let of = |what: &str, field: &str| {
         all.iter().filter(|line| line.get(what).is_some()).map(|line| line[field].clone()).collect::<Vec<_>>()
@@ -63,7 +63,7 @@ fn lenient(path: &Path) -> Opened {
     Opened::open(&Location::from_path(path), &options).unwrap()
 }
 
-fn refused(path: &Path) -> Error {
+pub(super) fn refused(path: &Path) -> Error {
     opened(path).map(|_| ()).unwrap_err()
 }
 
@@ -128,6 +128,24 @@ fn packed_lines_and_folders_are_read() {
     assert_eq!((packed.format, whole.format), (Format::JSON_LINES, Format::JSON_LINES));
     assert_eq!(digests(&packed).unwrap(), digests(&whole).unwrap());
     assert_eq!(shown(&whole).0, ["a", "b", "c"].map(Value::from));
+    // Whatever the names of its files.
+    for names in [&["edges.jsonl"][..], &["edges.ndjson"], &["part-0.jsonl", "part-1.jsonl"]] {
+        let lines: Vec<&str> = if names.len() == 1 { vec![text] } else { text.split_inclusive('\n').collect() };
+        let own = directory(&names.iter().copied().zip(lines).collect::<Vec<_>>());
+        let outer = tempfile::tempdir().unwrap();
+        std::fs::create_dir(outer.path().join("edges")).unwrap();
+        for name in names {
+            std::fs::copy(own.path().join(name), outer.path().join("edges").join(name)).unwrap();
+        }
+        for place in [own.path(), outer.path()] {
+            let found = open(place);
+            assert_eq!(found.format, Format::JSON_LINES, "{names:?}");
+            assert_eq!(digests(&found).unwrap(), digests(&whole).unwrap(), "{names:?}");
+        }
+    }
+    std::fs::create_dir(home.path().join("packed")).unwrap();
+    std::fs::copy(&place, home.path().join("packed/edges.jsonl.gz")).unwrap();
+    assert_eq!(digests(&open(&home.path().join("packed"))).unwrap(), digests(&whole).unwrap());
     // Another graph beside it: then the folder is none.
     std::fs::write(folder.path().join("other.graphml"), "<graphml><graph/></graphml>").unwrap();
     let error = refused(folder.path());
@@ -149,6 +167,17 @@ fn packed_lines_and_folders_are_read() {
         assert_eq!(shown(&graph).0, [1, 2, 3].map(Value::from), "{}", place.display());
         assert_eq!(counts(graph.graph.graph()).1, [2]);
     }
+    // Columns in another order are the same; one that is missing is named.
+    let second = parts.join("part-0001.parquet");
+    table(&second, vec![("dst", integers(&[1])), ("src", integers(&[3]))]);
+    assert_eq!(shown(&open(&parts)).0, [1, 2, 3].map(Value::from));
+    table(&second, vec![("src", integers(&[3]))]);
+    for place in [parts.as_path(), home.path()] {
+        let error = refused(place);
+        assert_eq!(error.broken_rule().map(|rule| rule.id), Some("FLAT-PARTS"), "{error:?}");
+        assert!(error.to_string().contains("dst") && error.place().to_string().contains("part-0001"), "{error:?}");
+    }
+    table(&second, vec![("src", integers(&[3])), ("dst", integers(&[1]))]);
     // Two tables that are no parts are two graphs.
     std::fs::rename(parts.join("part-0001.parquet"), parts.join("likes.parquet")).unwrap();
     let apart = home.path().join("apart");
@@ -228,8 +257,12 @@ fn names_that_tell_nothing_are_no_graph() {
         assert!(Registry::standard().at(&Location::from_path(home.path())).is_err());
         // Several pairs, or half of one.
         for names in [vec!["source", "target", "from", "to"], vec!["source", "weight"], vec!["start", "end"]] {
-            table(&place, names.into_iter().map(|name| (name, texts(&["a"]))).collect());
-            assert!(refused(&place).kind() != Kind::Io, "{ending}");
+            let first = names[0];
+            table(&place, names.iter().map(|name| (*name, texts(&["a"]))).collect());
+            let error = refused(&place);
+            assert!(matches!(error.kind(), Kind::Usage | Kind::Unsupported), "{ending}: {error:?}");
+            assert!(error.message().contains(first), "{ending}: {error:?}");
+            assert!(error.hints().all(|hint| !hint.contains("DeepGNN") && !hint.contains("edgelist")), "{error:?}");
         }
     }
     // What is NOCK stays NOCK, also when a column is missing.

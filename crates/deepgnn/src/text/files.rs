@@ -105,17 +105,18 @@ pub(crate) fn is_text(name: &str) -> bool {
     of_name(name).0.is_some()
 }
 
-/// Returns whether the last component of a location is a pattern that matches texts.
+/// Returns the names that the pattern in the last component of a location matches, and their directory; `None` if these are not all
+/// names of texts.
 ///
 /// # Errors
 /// Returns an error if the directory cannot be listed.
-pub(crate) fn is_pattern(location: &Location) -> Result<bool> {
-    let Some(directory) = location.parent() else { return Ok(false) };
-    let names = Root::open(&directory)?.list_dir("")?;
-    let pattern = location.file_name().as_bytes();
-    let mut matched =
-        names.iter().map(|entry| entry.name.as_str()).filter(|name| matches(pattern, name.as_bytes())).peekable();
-    Ok(matched.peek().is_some() && matched.all(is_text))
+pub(crate) fn of_pattern(location: &Location) -> Result<Option<(Root, Vec<String>)>> {
+    let Some(directory) = location.parent() else { return Ok(None) };
+    let root = Root::open(&directory)?;
+    let mut names: Vec<String> = root.list_dir("")?.into_iter().map(|entry| entry.name).collect();
+    names.retain(|name| matches(location.file_name().as_bytes(), name.as_bytes()));
+    let are_texts = !names.is_empty() && names.iter().all(|name| is_text(name));
+    Ok(are_texts.then_some((root, names)))
 }
 
 /// Returns whether a text matches a pattern of `*` and `?`.

@@ -18,7 +18,7 @@ use isomorph_error::{Error, Result};
 
 pub use defaults::Defaults;
 pub(crate) use fault::{Fault, Parsed};
-pub(crate) use files::{Packing, apart, begin, is_pattern, is_text, of_name};
+pub(crate) use files::{Packing, apart, begin, is_text, of_name, of_pattern};
 pub(crate) use input::Piece;
 pub use input::Text;
 

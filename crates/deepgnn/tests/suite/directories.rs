@@ -117,3 +117,27 @@ fn a_pattern_says_it_too() {
     let home = directory(&["people.tsv", "social.tsv"]);
     one_graph(&home.path().join("*.tsv"), None, 2);
 }
+
+/// JSON lines may be anything: a table of edges, alone, compressed, or in parts.
+#[test]
+fn json_lines_of_something_else_are_not_a_text() {
+    let line = b"{\"source\":\"a\",\"target\":\"b\"}\n";
+    let packed = {
+        use std::io::Write;
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        out.write_all(line).unwrap();
+        out.finish().unwrap()
+    };
+    for names in [&["edges.jsonl"][..], &["edges.ndjson"], &["edges.jsonl.gz"], &["part-0.jsonl", "part-1.jsonl"]] {
+        let home = tempfile::tempdir().unwrap();
+        for name in names {
+            let content = if name.ends_with(".gz") { &packed[..] } else { line };
+            std::fs::write(home.path().join(name), content).unwrap();
+        }
+        for place in [home.path().to_owned(), home.path().join(names[0]), home.path().join("*.jsonl*")] {
+            let is_found = detect(&Location::from_path(&place));
+            assert!(!is_found.unwrap(), "{}", place.display());
+        }
+    }
+    assert!(detect(&Location::from_path(directory(&["part-0.jsonl", "part-1.jsonl"]).path())).unwrap());
+}

@@ -4,12 +4,11 @@
 use isomorph_error::{Error, Result};
 
 use super::pairs::{INIT, NO_ENDS, are_weak, directions, named_ends, normal};
+use super::table_names::{
+    Ends, Foreign, Nodes, Reading, are_alike, by_columns, by_reading, foreign_columns, longest, readings,
+};
 use super::{Guess, TableFile};
 use crate::sql::{Hints, Properties, TableOptions};
-
-/// What the names of columns say of the first end and of the second one, before or behind the name of a table.
-const FIRST: &[&str] = &["source", "src", "from", "start", "1", "a"];
-const SECOND: &[&str] = &["target", "dst", "dest", "destination", "to", "end", "2", "b"];
 
 /// The most candidates that an error names.
 const SHOWN: usize = 8;
@@ -22,36 +21,41 @@ struct Edges<'a> {
     /// Positions of tables of nodes.
     tables: [usize; 2],
     why: &'static str,
+    /// Whether a draft takes the first of several candidates.
+    is_guessed: bool,
 }
 
-/// A name as part of which the tables that edges connect are named: `person_knows_person`.
-struct Named {
-    tables: [usize; 2],
-    relation: String,
+/// What a table with a key of its own is.
+#[derive(PartialEq)]
+enum Role {
+    Nodes,
+    Edges,
+    /// Either of both: the columns with keys of other tables.
+    Unclear(Vec<String>),
 }
 
 /// The graph of tables that are one for each type of nodes and of edges; with `draft`, ends that could be several tables are the first one.
 ///
 /// # Errors
-/// When edges could connect several tables, or several pairs of columns could be their ends.
+/// When edges could connect several tables, several pairs of columns could be their ends, or a table could be one of nodes or of edges.
 pub(super) fn guess(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
     let keyed: Vec<(&TableFile, &str)> = files.iter().filter_map(|file| Some((file, key(file)?))).collect();
     // A table that has a key and ends is one of edges, unless its ends may be anything else.
     let may_be_node = |file: &TableFile| matches!(named_ends(file), Ok(None)) || are_weak(file);
-    let nodes: Vec<(&TableFile, &str)> = keyed.into_iter().filter(|(file, _)| may_be_node(file)).collect();
-    let is_edge = |file: &&TableFile| {
-        let is_keyed = nodes.iter().any(|(node, _)| node.name == file.name);
-        // Of a table with a key, only its name and its columns together say that it has edges.
-        !is_keyed || names(file, &nodes).iter().any(|named| by_table(file, &nodes, Some(named.tables)).is_some())
-    };
-    let edges: Vec<&TableFile> = files.iter().filter(is_edge).collect();
-    let nodes: Vec<(&TableFile, &str)> =
-        nodes.into_iter().filter(|(file, _)| edges.iter().all(|edge| edge.name != file.name)).collect();
+    let candidates: Vec<(&TableFile, &str)> = keyed.into_iter().filter(|(file, _)| may_be_node(file)).collect();
+    let mut nodes = Vec::with_capacity(candidates.len());
+    for (at, (file, key)) in candidates.iter().enumerate() {
+        match role(at, &candidates, files) {
+            Role::Edges => {}
+            Role::Unclear(columns) if !draft => return Err(unclear(file, key, &columns)),
+            Role::Nodes | Role::Unclear(_) => nodes.push((*file, *key)),
+        }
+    }
     if nodes.is_empty() {
         return Ok(None);
     }
     let mut found = Vec::new();
-    for file in edges {
+    for file in files.iter().filter(|file| nodes.iter().all(|(node, _)| node.name != file.name)) {
         found.extend(edges_of(file, &nodes, draft)?);
     }
     if found.is_empty() {
@@ -74,14 +78,52 @@ pub(super) fn guess(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
         if let Some(other) = found.iter().take(at).find(same) {
             return Err(twice(other.file, edges.file));
         }
-        let Edges { file, relation, columns: [from, to], tables, why } = edges;
+        let Edges { file, relation, columns: [from, to], tables, why, is_guessed } = edges;
         let hints = Hints { directed: directions(file), ..Hints::default() };
         let own = guess.table(file, TableOptions::default(), hints);
         let [Some(source), Some(target)] = tables.map(|at| aliases.get(at).cloned()) else { continue };
         guess.edge(own, [(from, &source), (to, &target)], relation, Properties::All);
-        guess.tell(file, format!("edges {relation} from {from} in {source} to {to} in {target}, {why}"));
+        let checked = if *is_guessed { ": to be checked" } else { "" };
+        guess.tell(file, format!("edges {relation} from {from} in {source} to {to} in {target}, {why}{checked}"));
     }
     Ok(Some(guess))
+}
+
+/// What the table at `at` is, which has a key of its own: a join table may have one, too.
+fn role(at: usize, candidates: &Nodes<'_>, files: &[TableFile]) -> Role {
+    let Some((file, key)) = candidates.get(at) else { return Role::Nodes };
+    let is_other = |one: &Foreign<'_>| one.column != *key && one.table != at;
+    let foreign: Vec<Foreign<'_>> = foreign_columns(file, candidates).into_iter().filter(is_other).collect();
+    let readings = readings(file, candidates);
+    let named = readings.iter().any(|reading| by_reading(&foreign, reading).is_some());
+    let keys = foreign.iter().filter(|one| one.is_key).count();
+    let is_half = !longest(&readings).is_empty() && keys == 1;
+    if !(named || is_half || keys > 1) {
+        return Role::Nodes;
+    }
+    // What edges end in is a table of nodes.
+    let ends_in = |other: &TableFile| {
+        let columns = foreign_columns(other, candidates);
+        let by_columns = columns.iter().any(|one| one.is_key && one.table == at);
+        by_columns || longest(&self::readings(other, candidates)).iter().any(|own| own.tables.contains(&at))
+    };
+    let is_end = files.iter().any(|other| other.name != file.name && ends_in(other));
+    match (is_end, named || keys == 2) {
+        (false, true) => Role::Edges,
+        (true, false) if keys == 1 => Role::Nodes,
+        _ => Role::Unclear(foreign.iter().map(|one| one.column.to_owned()).collect()),
+    }
+}
+
+fn unclear(file: &TableFile, key: &str, columns: &[String]) -> Error {
+    let all = columns.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let what = format!(
+        "the table has a key of its own, {key}, and columns with keys of other tables, {all}: it could be nodes or edges"
+    );
+    Error::usage(what)
+        .at(file.name.as_str())
+        .hint(format!("if its rows are edges, rename {key} to edge_id, or the file to person_worksAt_company"))
+        .hint(INIT)
 }
 
 fn twice(one: &TableFile, other: &TableFile) -> Error {
@@ -101,171 +143,135 @@ fn key(file: &TableFile) -> Option<&str> {
     ["id", "key", "nodeid", "vertexid"].iter().find_map(|wanted| of(&|name| name == *wanted)).or_else(|| of(&is_own))
 }
 
-/// Whether two names are one, or singular and plural of one.
-fn are_alike(one: &str, other: &str) -> bool {
-    let is_plural = |long: &str, short: &str| {
-        let ies = long.strip_suffix("ies").zip(short.strip_suffix('y')).is_some_and(|(long, short)| long == short);
-        ies || ["s", "es"].iter().any(|ending| long.strip_suffix(ending) == Some(short))
-    };
-    one == other || is_plural(one, other) || is_plural(other, one)
+/// Edges of which columns and tables are known.
+fn edges<'a>(file: &'a TableFile, reading: Option<&Reading>, ends: Ends<'a>, why: &'static str) -> Edges<'a> {
+    let relation = reading.and_then(|own| own.relation.clone()).unwrap_or_else(|| file.stem.clone());
+    Edges { file, relation, columns: ends.0, tables: ends.1, why, is_guessed: false }
 }
 
-/// The tables of nodes with this name.
-fn tables_called(name: &str, nodes: &[(&TableFile, &str)]) -> Vec<usize> {
-    let stems = || nodes.iter().map(|(file, _)| normal(&file.stem)).enumerate();
-    let exact: Vec<usize> = stems().filter(|(_, stem)| stem == name).map(|(at, _)| at).collect();
-    match exact.is_empty() {
-        true => stems().filter(|(_, stem)| are_alike(stem, name)).map(|(at, _)| at).collect(),
-        false => exact,
-    }
-}
-
-/// The ways in which the name of a file has the names of two tables and a relation between them.
-fn names(file: &TableFile, nodes: &[(&TableFile, &str)]) -> Vec<Named> {
-    let words: Vec<&str> = file.stem.split(['_', '-', '.', ' ']).collect();
-    let mut all = Vec::new();
-    for from in 1..words.len() {
-        for to in from + 1..words.len() {
-            let (source, target) = (normal(&words[..from].concat()), normal(&words[to..].concat()));
-            let relation = words[from..to].join("_");
-            if relation.is_empty() {
-                continue;
-            }
-            for source in tables_called(&source, nodes) {
-                let own = |target| Named { tables: [source, target], relation: relation.clone() };
-                all.extend(tables_called(&target, nodes).into_iter().map(own));
-            }
+/// The edges of a file, if it has some. Columns that name tables decide first, then the name of the file.
+fn edges_of<'a>(file: &'a TableFile, nodes: &Nodes<'_>, draft: bool) -> Result<Option<Edges<'a>>> {
+    const BY_COLUMNS: &str = "by the names of columns";
+    let readings = readings(file, nodes);
+    let foreign = foreign_columns(file, nodes);
+    // The longest names that columns agree with.
+    let told: Vec<(&Reading, Ends<'a>)> =
+        readings.iter().filter_map(|own| Some((own, by_reading(&foreign, own)?))).collect();
+    let agreeing: Vec<Reading> = told.iter().map(|(own, _)| (*own).clone()).collect();
+    match (longest(&agreeing), told.first()) {
+        ([_], Some((own, ends))) => return Ok(Some(edges(file, Some(own), *ends, BY_COLUMNS))),
+        ([], _) | (_, None) => {}
+        (_, Some((own, ends))) if draft => {
+            return Ok(Some(Edges { is_guessed: true, ..edges(file, Some(own), *ends, BY_COLUMNS) }));
         }
+        (several_readings, _) => return Err(several_relations(file, nodes, several_readings)),
     }
-    all
-}
-
-/// The two tables whose names alone are that of a file: `user_post`.
-fn pair_of_name(file: &TableFile, nodes: &[(&TableFile, &str)]) -> Option<[usize; 2]> {
-    let words: Vec<&str> = file.stem.split(['_', '-', '.', ' ']).collect();
-    let mut all = (1..words.len()).flat_map(|at| {
-        let of = |words: &[&str]| tables_called(&normal(&words.concat()), nodes);
-        let targets = of(&words[at..]);
-        of(&words[..at])
-            .into_iter()
-            .flat_map(move |source| targets.clone().into_iter().map(move |target| [source, target]))
-    });
-    all.next().filter(|_| all.next().is_none())
-}
-
-/// The table that the name of a column names, as `person_id`, `source_person` or `person_id_1`, and which end that is, if it says so.
-fn table_of(column: &str, nodes: &[(&TableFile, &str)]) -> Option<(usize, Option<usize>)> {
-    let name = normal(column);
-    let side = |word: &str| [FIRST, SECOND].iter().position(|words| words.contains(&word));
-    let without = |text: &str| -> (String, Option<usize>) {
-        let before = FIRST.iter().chain(SECOND).filter(|word| word.len() > 1);
-        let before = before.filter_map(|word| Some((text.strip_prefix(word)?, side(word))));
-        let behind = FIRST.iter().chain(SECOND).filter_map(|word| Some((text.strip_suffix(word)?, side(word))));
-        let cut = before.chain(behind).min_by_key(|(rest, _)| rest.len());
-        cut.map_or_else(|| (text.to_owned(), None), |(rest, side)| (rest.to_owned(), side))
-    };
-    let bare = |text: &str| ["id", "key"].iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text).to_owned();
-    let (outside, own_side) = without(&name);
-    let (inside, inner_side) = without(&bare(&name));
-    let forms = [(bare(&name), None), (bare(&outside), own_side), (inside, inner_side)];
-    forms.into_iter().find_map(|(stem, side)| match tables_called(&stem, nodes).as_slice() {
-        [one] if !stem.is_empty() => Some((*one, side)),
-        _ => None,
-    })
-}
-
-/// The two columns whose names name tables, those of `wanted` if they are known.
-fn by_table<'a>(
-    file: &'a TableFile,
-    nodes: &[(&TableFile, &str)],
-    wanted: Option<[usize; 2]>,
-) -> Option<([&'a str; 2], [usize; 2])> {
-    let of = |column: &'a String| table_of(column, nodes).map(|(table, side)| (column.as_str(), table, side));
-    let all: Vec<(&str, usize, Option<usize>)> = file.columns.iter().filter_map(of).collect();
-    let [first, second] = all.as_slice() else { return None };
-    let (first, second) = match (first.2, second.2, wanted) {
-        (Some(1), Some(0) | None, _) | (None, Some(0), _) => (second, first),
-        (None, None, Some([source, _])) if first.1 != source => (second, first),
-        _ => (first, second),
-    };
-    let tables = [first.1, second.1];
-    wanted.is_none_or(|wanted| wanted == tables).then_some(([first.0, second.0], tables))
-}
-
-/// The edges of a file, if it has some.
-fn edges_of<'a>(file: &'a TableFile, nodes: &[(&TableFile, &str)], draft: bool) -> Result<Option<Edges<'a>>> {
-    let named = names(file, nodes);
-    let shown = |tables: &[usize; 2]| {
-        let stem = |at: usize| nodes.get(at).map_or("", |(file, _)| file.stem.as_str());
-        format!("{} to {}", stem(tables[0]), stem(tables[1]))
-    };
-    let several = |what: String| {
-        let error = Error::usage(what).at(file.name.as_str());
-        Err(error
-            .hint("call the columns by their tables, person_id and company_id, or the file person_worksAt_company")
-            .hint(INIT))
-    };
-    let known = match named.as_slice() {
-        [] => None,
-        [one] => Some(one),
-        [first, ..] => match named.iter().find(|named| by_table(file, nodes, Some(named.tables)).is_some()) {
-            Some(told) => Some(told),
-            None if draft => Some(first),
-            None => {
-                let all: Vec<String> = named
-                    .iter()
-                    .take(SHOWN)
-                    .map(|named| format!("{} from {}", named.relation, shown(&named.tables)))
-                    .collect();
-                return several(format!("the name of the table could mean several relations: {}", all.join("; ")));
-            }
-        },
-    };
-    let relation = known.map_or_else(|| file.stem.clone(), |named| named.relation.clone());
-    let tables = known.map(|named| named.tables);
-    // `user_post` with `post_id, user_id` is from users to posts.
-    let ordered = by_table(file, nodes, tables.or_else(|| pair_of_name(file, nodes)));
-    if let Some((columns, tables)) = ordered.or_else(|| by_table(file, nodes, tables)) {
-        return Ok(Some(Edges { file, relation, columns, tables, why: "by the names of columns" }));
-    }
+    let by_columns = by_columns(&foreign);
     let pair = match named_ends(file) {
         Err(_) if draft => None,
+        // What could be no end by its name alone is one by its table.
+        Err(_) if by_columns.is_some() && readings.is_empty() => None,
         found => found?,
     };
-    let first_two = || match file.columns.as_slice() {
-        [first, second, ..] if [first, second].iter().all(|name| !NO_ENDS.contains(&normal(name).as_str())) => {
-            Some((first.as_str(), second.as_str()))
+    if readings.is_empty() {
+        return match (by_columns, pair) {
+            (Some(ends), _) => Ok(Some(edges(file, None, ends, BY_COLUMNS))),
+            (None, Some(pair)) => without_tables(file, nodes, pair, draft).map(Some),
+            (None, None) => Ok(None),
+        };
+    }
+    let known = match longest(&readings) {
+        [one] => one,
+        [first, ..] if draft => first,
+        all => return Err(several_relations(file, nodes, all)),
+    };
+    let is_guessed = longest(&readings).len() > 1;
+    match (by_columns, pair) {
+        (_, Some((source, target))) if by_columns.is_none() || !are_weak(file) => {
+            let found = edges(file, Some(known), ([source, target], known.tables), "by their names");
+            Ok(Some(Edges { is_guessed, ..found }))
         }
-        _ => None,
-    };
-    let (columns, why) = match (pair, tables) {
-        (Some((source, target)), _) => ([source, target], "by their names"),
-        (None, Some(_)) => match first_two() {
-            Some((source, target)) => ([source, target], "the first two columns"),
-            None => {
-                let what = format!(
-                    "the name of the table says that it has edges, and no columns are called source and target: {}",
-                    file.columns.join(", ")
-                );
-                return Err(Error::usage(what)
-                    .at(file.name.as_str())
-                    .hint("rename the columns to source and target")
-                    .hint(INIT));
-            }
-        },
-        (None, None) => return Ok(None),
-    };
-    let tables = match (tables, nodes) {
-        (Some(tables), _) => tables,
-        (None, [_]) => [0, 0],
-        (None, _) if draft => [0, 0],
-        (None, several_tables) => {
-            let all: Vec<&str> = several_tables.iter().take(SHOWN).map(|(file, _)| file.stem.as_str()).collect();
-            let what = format!("{} and {} could be keys of several tables: {}", columns[0], columns[1], all.join(", "));
-            return several(what);
+        (Some(ends), _) if draft => Ok(Some(Edges { is_guessed: true, ..edges(file, None, ends, BY_COLUMNS) })),
+        (Some(ends), _) => {
+            let what = format!(
+                "the name of the table says {}, and its columns {} and {} say {}",
+                shown(file, nodes, known),
+                ends.0[0],
+                ends.0[1],
+                between(nodes, ends.1)
+            );
+            Err(several(file, what))
         }
+        (None, _) => {
+            let found = first_two(file, known, &foreign)?;
+            Ok(Some(Edges { is_guessed: is_guessed || draft, ..found }))
+        }
+    }
+}
+
+/// The edges of a file whose name has two tables and whose columns name none: the first two are the ends.
+///
+/// # Errors
+/// When these cannot be ends, or name other tables.
+fn first_two<'a>(file: &'a TableFile, known: &Reading, foreign: &[Foreign<'a>]) -> Result<Edges<'a>> {
+    let fits = |(column, table): (&str, usize)| {
+        let of = foreign.iter().find(|own| own.column == column);
+        !NO_ENDS.contains(&normal(column).as_str()) && of.is_none_or(|own| own.table == table)
     };
-    Ok(Some(Edges { file, relation, columns, tables, why }))
+    let has_others = foreign.iter().any(|own| !file.columns.iter().take(2).any(|column| column == own.column));
+    match file.columns.as_slice() {
+        [first, second, ..]
+            if !has_others && fits((first, known.tables[0])) && fits((second, known.tables[1])) && first != second =>
+        {
+            Ok(edges(file, Some(known), ([first, second], known.tables), "the first two columns"))
+        }
+        _ => {
+            let what = format!(
+                "the name of the table says that it has edges, and no columns are called source and target: {}",
+                file.columns.join(", ")
+            );
+            Err(Error::usage(what).at(file.name.as_str()).hint("rename the columns to source and target").hint(INIT))
+        }
+    }
+}
+
+/// The edges of a file with ends whose tables nothing names: those of the only table of nodes.
+fn without_tables<'a>(
+    file: &'a TableFile,
+    nodes: &Nodes<'_>,
+    (source, target): (&'a str, &'a str),
+    draft: bool,
+) -> Result<Edges<'a>> {
+    if nodes.len() > 1 && !draft {
+        let all: Vec<&str> = nodes.iter().take(SHOWN).map(|(file, _)| file.stem.as_str()).collect();
+        let what = format!("{source} and {target} could be keys of several tables: {}", all.join(", "));
+        return Err(several(file, what));
+    }
+    let found = edges(file, None, ([source, target], [0, 0]), "by their names");
+    Ok(Edges { is_guessed: nodes.len() > 1, ..found })
+}
+
+/// Two tables of nodes, for messages.
+fn between(nodes: &Nodes<'_>, tables: [usize; 2]) -> String {
+    let [source, target] = tables.map(|at| nodes.get(at).map_or("", |(file, _)| file.stem.as_str()));
+    format!("from {source} to {target}")
+}
+
+fn shown(file: &TableFile, nodes: &Nodes<'_>, reading: &Reading) -> String {
+    let relation = reading.relation.as_deref().unwrap_or(&file.stem);
+    format!("{relation} {}", between(nodes, reading.tables))
+}
+
+fn several_relations(file: &TableFile, nodes: &Nodes<'_>, all: &[Reading]) -> Error {
+    let all: Vec<String> = all.iter().take(SHOWN).map(|own| shown(file, nodes, own)).collect();
+    several(file, format!("the name of the table could mean several relations: {}", all.join("; ")))
+}
+
+fn several(file: &TableFile, what: String) -> Error {
+    Error::usage(what)
+        .at(file.name.as_str())
+        .hint("call the columns by their tables, person_id and company_id, or the file person_worksAt_company")
+        .hint(INIT)
 }
 
 #[cfg(test)]
@@ -358,9 +364,15 @@ mod tests {
             guessed(&[person, group, ("knows", &["source", "target"])]),
             "source and target could be keys of several tables: person, person_group"
         );
+        // The name of a table that is longer counts; one as long is another.
         assert_eq!(
             guessed(&[person, group, ("person_group_has_person", &["source", "target"])]),
-            "the name of the table could mean several relations: group_has from person to person; has from person_group to person"
+            "person(id), person_group(id), person_group.source has person.target"
+        );
+        let turned: (&str, &[&str]) = ("group_person", &["id"]);
+        assert_eq!(
+            guessed(&[person, group, turned, ("person_group_person", &["source", "target"])]),
+            "the name of the table could mean several relations: person_group_person from person to group_person; person_group_person from person_group to person"
         );
         assert_eq!(
             guessed(&[person, group, ("person_group_has_person", &["person_group_id", "person_id"])]),
@@ -376,5 +388,105 @@ mod tests {
         assert_eq!(guessed(&[("knows", &["source", "target"])]), "none");
         let twice = [person, ("knows", &["source", "target"][..]), ("person_knows_person", &["source", "target"])];
         assert!(guessed(&twice).contains("are tables of one type"));
+    }
+
+    #[test]
+    fn columns_that_name_tables_decide_before_the_name_of_the_file() {
+        let user: (&str, &[&str]) = ("user", &["id", "name"]);
+        let group: (&str, &[&str]) = ("user_group", &["id", "name"]);
+        let person: (&str, &[&str]) = ("person", &["id"]);
+        let kind: (&str, &[&str]) = ("person_type", &["id"]);
+        for (nodes, edges, expected) in [
+            (
+                [user, group],
+                ("user_group_user", &["user_group_id", "user_id"][..]),
+                "user_group.user_group_id user_group_user user.user_id",
+            ),
+            (
+                [user, group],
+                ("user_group_user", &["user_id", "user_group_id"]),
+                "user_group.user_group_id user_group_user user.user_id",
+            ),
+            ([user, group], ("user_group_user", &["user_id_1", "user_id_2"]), "user.user_id_1 group user.user_id_2"),
+            (
+                [user, group],
+                ("user_group_user", &["source", "target"]),
+                "user_group.source user_group_user user.target",
+            ),
+            (
+                [person, kind],
+                ("person_type_person", &["person_type_id", "person_id"]),
+                "person_type.person_type_id person_type_person person.person_id",
+            ),
+            (
+                [person, kind],
+                ("person_type_person_type", &["from_person_type", "to_person_type"]),
+                "person_type.from_person_type person_type_person_type person_type.to_person_type",
+            ),
+        ] {
+            let [one, other] = nodes.map(|(stem, _)| format!("{stem}(id)"));
+            assert_eq!(guessed(&[nodes[0], nodes[1], edges]), format!("{one}, {other}, {expected}"));
+            assert_eq!(guessed(&[edges, nodes[0], nodes[1]]), format!("{one}, {other}, {expected}"));
+        }
+        // They disagree.
+        let post: (&str, &[&str]) = ("post", &["id"]);
+        for (edges, said) in [
+            (("user_likes_user", &["user_id", "post_id"][..]), "likes from user to user"),
+            (("user_likes_post", &["from_post", "to_user"]), "likes from user to post"),
+            (("user_post", &["user_id_1", "user_id_2"]), "user_post from user to post"),
+        ] {
+            let found = guessed(&[user, post, edges]);
+            assert!(found.starts_with(&format!("the name of the table says {said}, and its columns ")), "{found}");
+        }
+        for edges in [("user_post", &["x", "user_id"][..]), ("user_likes_post", &["x", "y", "post_id"])] {
+            assert!(guessed(&[user, post, edges]).contains("no columns are called source"), "{edges:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_file_may_be_two_tables() {
+        let (user, post): ((&str, &[&str]), (&str, &[&str])) = (("user", &["id"]), ("post", &["id"]));
+        for (edges, expected) in [
+            (("user_user", &["source", "target"][..]), "user.source user_user user.target"),
+            (("user_post", &["source", "target"]), "user.source user_post post.target"),
+            (("users_posts", &["a", "b"]), "user.a users_posts post.b"),
+            (("user_post", &["id", "source", "target"]), "user.source user_post post.target"),
+        ] {
+            assert_eq!(guessed(&[user, post, edges]), format!("user(id), post(id), {expected}"));
+        }
+        // Not the name of a table of nodes, which has neither.
+        let group: (&str, &[&str]) = ("group", &["id"]);
+        let all = [user, group, ("user_group", &["id", "name"][..]), ("user_knows_user", &["source", "target"])];
+        assert_eq!(guessed(&all), "user(id), group(id), user_group(id), user.source knows user.target");
+    }
+
+    #[test]
+    fn a_table_of_edges_may_have_a_key_of_its_own() {
+        let (user, post): ((&str, &[&str]), (&str, &[&str])) = (("user", &["id", "name"]), ("post", &["id", "title"]));
+        for (edges, expected) in [
+            (("user_post", &["id", "user_id", "post_id"][..]), "user.user_id user_post post.post_id"),
+            (("user_likes_post", &["id", "post", "user"]), "user.user likes post.post"),
+            (("likes", &["id", "post_id", "user_id"]), "post.post_id likes user.user_id"),
+            (("message", &["id", "from_user", "to_user", "text"]), "user.from_user message user.to_user"),
+        ] {
+            assert_eq!(guessed(&[user, post, edges]), format!("user(id), post(id), {expected}"));
+        }
+        // One column with keys of another table, or columns that are called like tables, are properties.
+        let knows: (&str, &[&str]) = ("user_knows_user", &["source", "target"]);
+        for post in [("post", &["id", "user_id"][..]), ("post", &["id", "user", "country"])] {
+            let country: (&str, &[&str]) = ("country", &["id"]);
+            let expected = "user(id), country(id), post(id), user.source knows user.target";
+            assert_eq!(guessed(&[user, country, post, knows]), expected);
+        }
+        // Neither is clear.
+        let group: (&str, &[&str]) = ("group", &["id"]);
+        let comment: (&str, &[&str]) = ("comment", &["id", "user_id", "post_id"]);
+        for tables in [
+            vec![user, post, comment, ("user_likes_comment", &["user_id", "comment_id"])],
+            vec![user, post, group, ("visit", &["id", "user_id", "post_id", "group_id"])],
+            vec![user, post, ("user_post", &["id", "user_id", "text"]), knows],
+        ] {
+            assert!(guessed(&tables).contains("it could be nodes or edges"), "{}", guessed(&tables));
+        }
     }
 }

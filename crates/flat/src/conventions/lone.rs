@@ -14,12 +14,17 @@ const OTHERS: [&str; 2] = ["src_name", "dst_name"];
 const NODES: &str = "nodes";
 const EDGES: &str = "edges";
 
+/// Whether a table has ends of such a file.
+pub(super) fn is_other(file: &TableFile) -> bool {
+    OTHERS.iter().any(|name| file.has(name))
+}
+
 /// The graph that a table is, if names of columns tell which are ends; with `draft`, else the first two columns that can be.
 ///
 /// # Errors
 /// When the names could mean several columns.
 pub(crate) fn lone(file: &TableFile, draft: bool) -> Result<Option<Recognised>> {
-    if OTHERS.iter().any(|name| file.has(name)) {
+    if is_other(file) {
         return Ok(None);
     }
     let named = match named_ends(file) {
@@ -71,15 +76,15 @@ pub(crate) fn lone(file: &TableFile, draft: bool) -> Result<Option<Recognised>> 
     Ok(Some((script, told)))
 }
 
-/// The table that all files of a directory are, if they are parts of one; CSV alone is an edge list of its own.
+/// The table that all files of a directory are, if they are called parts of one; CSV alone is an edge list of its own. Whether they have the
+/// same columns, in any order, is seen when they are read.
 pub(super) fn only_table(mut files: Vec<TableFile>, draft: bool) -> Option<TableFile> {
     let is_part = |file: &TableFile| file.name.starts_with("part-") || file.name.starts_with("part_");
     files.sort_by(|one, other| one.name.cmp(&other.name));
     let mut all = files.into_iter();
     let mut first = all.next().filter(|first| draft || first.encoding != Encoding::Csv)?;
     for file in all {
-        let is_alike = file.encoding == first.encoding && file.columns == first.columns;
-        if !(is_alike && is_part(&first) && is_part(&file)) {
+        if !(file.encoding == first.encoding && is_part(&first) && is_part(&file)) {
             return None;
         }
         first.parts.push(file.name);

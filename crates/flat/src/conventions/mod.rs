@@ -7,6 +7,7 @@ mod ldbc;
 mod lone;
 mod neo4j;
 mod pairs;
+mod table_names;
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::{Blob, Entry, Location, Root};
@@ -78,9 +79,17 @@ pub(crate) fn described(location: &Location) -> Vec<String> {
 
 /// The names of the columns of a file, for messages; a few of them, and none where it cannot be read.
 pub(crate) fn columns_of(location: &Location) -> Vec<String> {
-    let file = Blob::open(location).and_then(|blob| table_file(&blob, location.file_name()));
-    let columns = file.ok().flatten().map(|file| file.columns).unwrap_or_default();
+    let columns = file_at(location).map(|file| file.columns).unwrap_or_default();
     few(&mut columns.into_iter(), SHOWN)
+}
+
+/// Whether a file has ends of edges that only another format has.
+pub(crate) fn has_other_ends(location: &Location) -> bool {
+    file_at(location).is_some_and(|file| lone::is_other(&file))
+}
+
+fn file_at(location: &Location) -> Option<TableFile> {
+    Blob::open(location).and_then(|blob| table_file(&blob, location.file_name())).ok().flatten()
 }
 
 /// The first of many, and a sign that there are more.

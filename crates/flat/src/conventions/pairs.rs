@@ -10,7 +10,7 @@ use super::{BrokenFile, Guess, TableFile, only};
 use crate::sql::{ColumnType, Hints, Properties, TableOptions};
 
 /// What to do where names do not tell the roles of columns.
-pub(crate) const INIT: &str = "isomorph import init DIRECTORY > graph.pgq    write a mapping file, and correct KEY, SOURCE KEY and DESTINATION KEY";
+pub(crate) const INIT: &str = "isomorph import init DIRECTORY > DIRECTORY/graph.pgq    write a mapping file, and correct KEY, SOURCE KEY and DESTINATION KEY";
 const NODE: &str = "node";
 const EDGE: &str = "edge";
 
@@ -47,6 +47,7 @@ pub(super) const NO_ENDS: &[&str] = &[
     "",
     "unnamed0",
     "level0",
+    "indexlevel0",
     "id",
     "edgeid",
     "eid",

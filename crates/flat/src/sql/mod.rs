@@ -14,6 +14,7 @@ use isomorph_model::{Cardinality, ValueKind};
 use isomorph_tables::Encoding;
 
 pub use options::{Joined, KNOWN, TableOptions};
+pub(crate) use parse::is_blank;
 pub use parse::parse;
 pub(crate) use types::has_name;
 pub use write::is_plain_name;
@@ -41,7 +42,7 @@ impl At {
         match self.line {
             // A convention has no mapping file.
             0 if file.is_empty() => Error::usage(error.message().to_owned())
-                .hint("isomorph import init DIRECTORY > graph.pgq    write what was recognised as a mapping file, and correct it"),
+                .hint("isomorph import init DIRECTORY > DIRECTORY/graph.pgq    write what was recognised as a mapping file, and correct it"),
             0 => error.at(Place::file(file)),
             line => error.at(Place::file(file).line(line)),
         }

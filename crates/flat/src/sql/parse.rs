@@ -32,6 +32,12 @@ pub fn parse(text: &str, file: &str) -> Result<Script> {
     Parser { tokens, next: 0, end, file }.script()
 }
 
+/// Whether a text has nothing but blanks and comments.
+pub(crate) fn is_blank(text: &str) -> bool {
+    let tokens = Tokenizer::new(&PostgreSqlDialect {}, text.trim_start_matches('\u{feff}')).tokenize();
+    tokens.is_ok_and(|all| all.iter().all(|token| matches!(token, Token::Whitespace(_) | Token::EOF)))
+}
+
 struct Parser<'a> {
     tokens: Vec<TokenWithSpan>,
     next: usize,

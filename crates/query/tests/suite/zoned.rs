@@ -142,7 +142,25 @@ fn frames_have_the_months_of_utc() {
             "select count(*) over (order by k range between interval '{distance}' preceding and current row) as n from {rows} order by k"
         )
     };
-    all(&engine, &[(&frame("1 month"), &["1", "2"]), (&frame("30 days"), &["1", "1"])]);
+    let within = |of: &str, distance: &str| {
+        format!(
+            "select count(*) over (order by {of} range between interval '{distance}' preceding and current row) as n from x order by id"
+        )
+    };
+    all(
+        &engine,
+        &[
+            (&frame("1 month"), &["1", "2"]),
+            (&frame("30 days"), &["1", "1"]),
+            (&within("ms", "1 microsecond"), &["1", "1"]),
+            (&within("ms", "1000 microseconds"), &["1", "2"]),
+            (&within("paris", "999 nanoseconds"), &["1", "1"]),
+            (&within("paris", "1 microsecond"), &["1", "2"]),
+            (&within("d", "23 hours"), &["1", "1"]),
+            (&within("d", "24 hours"), &["1", "2"]),
+            (&within("d", "1 day"), &["1", "2"]),
+        ],
+    );
 }
 
 #[test]

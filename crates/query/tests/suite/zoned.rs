@@ -189,6 +189,8 @@ fn a_column_may_be_called_like_another_one() {
         &engine,
         &[
             ("select id, text as id from x where id = 2", &["2|12:30:01.006"]),
+            ("select id, d as id from x order by d desc", &["2|2024-03-01", "1|2024-02-29"]),
+            ("select id, id from x left join (select 1 as id) y using (id) order by 1", &["1|1", "2|2"]),
             ("select d as id, id as n from x where id = 1", &["2024-02-29|1"]),
         ],
     );

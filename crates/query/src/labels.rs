@@ -1,7 +1,9 @@
 //! Names of columns that the question does not name: what it says.
 
 use arrow_schema::{Schema, SchemaRef};
-use datafusion::sql::sqlparser::ast::{Expr, Ident, Select, SelectItem, SetExpr, Statement, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, Select, SelectItem, SetExpr, Statement, VisitMut, VisitorMut, visit_expressions,
+};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -78,7 +80,15 @@ impl Labels {
     /// Renames columns of the answer, as far as it is known which of them is which.
     fn rename_shown(&mut self, statement: &mut Statement) {
         let Statement::Query(query) = statement else { return };
-        let is_ordered = query.order_by.is_some();
+        let mut ordered: Vec<String> = Vec::new();
+        if let Some(order) = &query.order_by {
+            let _ = visit_expressions(order, |part| {
+                if let Expr::Identifier(name) = part {
+                    ordered.push(name.value.clone());
+                }
+                ControlFlow::<()>::Continue(())
+            });
+        }
         let mut body = &mut *query.body;
         let select = loop {
             match body {
@@ -113,7 +123,7 @@ impl Labels {
                 SelectItem::UnnamedExpr(expr) => (expr.clone(), label.clone().unwrap_or_else(|| expr.to_string())),
                 SelectItem::ExprWithAlias { expr, alias } => {
                     // The order may be that of this name.
-                    if is_ordered || !taken.contains(&alias.value) {
+                    if ordered.contains(&alias.value) || !taken.contains(&alias.value) {
                         taken.push(alias.value.clone());
                         continue;
                     }

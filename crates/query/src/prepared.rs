@@ -19,7 +19,7 @@
 //! | instants beside values without a zone, times of day beside texts | the zone of the column; digits that are cut | UTC; all digits: see `instants` |
 //! | parts of instants, and `at time zone` | the zone of the column | UTC; as in PostgreSQL: see `zones` |
 //! | a time and an interval or duration with more digits | the digits of the time | all digits |
-//! | `range` frames over instants, with months | those of the zone of the column | those of UTC |
+//! | `range` frames over moments, with intervals | months and days of the zone of the column, digits of its type | those of UTC, all digits |
 //! | a date and an interval with hours, minutes or seconds, or one that is calculated | a date, without the part of the day | a time |
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use datafusion::logical_expr::expr::{Between, Cast, InList, ScalarFunction, SetC
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, ExprFunctionExt, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
-    Operator, Subquery, SubqueryAlias, Values, WindowFrameBound, WindowFrameUnits, cast,
+    Operator, Subquery, SubqueryAlias, Values, WindowFrame, WindowFrameBound, WindowFrameUnits, cast,
 };
 
 use crate::correlated::{check_levels, compared_rows, with_outer_types};
@@ -244,10 +244,9 @@ fn measured(expression: Expr, schema: &DFSchema) -> Expr {
             frame.units = WindowFrameUnits::Groups;
         }
     } else if let [sort] = window.params.order_by.as_mut_slice()
-        && let Some(utc) = sort.expr.get_type(schema).ok().as_ref().and_then(utc_of)
+        && let Some(to) = sort.expr.get_type(schema).ok().and_then(|own| framed(&own, &window.params.window_frame))
     {
-        // Months and days are those of UTC.
-        sort.expr = cast(std::mem::take(&mut sort.expr), utc);
+        sort.expr = cast(std::mem::take(&mut sort.expr), to);
     } else if let [sort] = window.params.order_by.as_mut_slice()
         && sort.expr.get_type(schema).is_ok_and(|own| matches!(own, DataType::Time32(_) | DataType::Time64(_)))
     {
@@ -256,6 +255,40 @@ fn measured(expression: Expr, schema: &DFSchema) -> Expr {
         sort.expr = types.into_iter().fold(std::mem::take(&mut sort.expr), cast);
     }
     Expr::WindowFunction(window)
+}
+
+/// The type of a moment in whose order frames with distances have months and days of UTC, and all digits of the distances; nothing, if its own does.
+fn framed(own: &DataType, frame: &WindowFrame) -> Option<DataType> {
+    let distances = [&frame.start_bound, &frame.end_bound].into_iter().filter_map(|bound| match bound {
+        WindowFrameBound::Preceding(rows) | WindowFrameBound::Following(rows) => {
+            match rows.cast_to(&DataType::Interval(IntervalUnit::MonthDayNano)) {
+                Ok(ScalarValue::IntervalMonthDayNano(Some(distance))) => Some(distance.nanoseconds),
+                _ => None,
+            }
+        }
+        WindowFrameBound::CurrentRow => None,
+    });
+    let to = match own {
+        DataType::Timestamp(unit, zone) => {
+            DataType::Timestamp(distances.map(unit_of).fold(*unit, TimeUnit::max), zone.clone())
+        }
+        DataType::Date32 if distances.into_iter().any(|distance| distance != 0) => {
+            DataType::Timestamp(TimeUnit::Microsecond, None)
+        }
+        _ => return None,
+    };
+    let to = utc_of(&to).unwrap_or(to);
+    (to != *own).then_some(to)
+}
+
+/// The coarsest unit that has so many nanoseconds.
+fn unit_of(nanoseconds: i64) -> TimeUnit {
+    match nanoseconds {
+        all if all % 1_000_000_000 == 0 => TimeUnit::Second,
+        all if all % 1_000_000 == 0 => TimeUnit::Millisecond,
+        all if all % 1000 == 0 => TimeUnit::Microsecond,
+        _ => TimeUnit::Nanosecond,
+    }
 }
 
 /// Whether the engine has frames of such values.
@@ -305,12 +338,7 @@ pub(crate) fn timed(expression: Expr, schema: &DFSchema) -> Expr {
 fn finer(time: &Expr, interval: &Expr, schema: &DFSchema) -> Option<DataType> {
     let DataType::Timestamp(own, zone) = time.get_type(schema).ok()? else { return None };
     let unit = match interval {
-        Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(value)), _) => match value.nanoseconds {
-            all if all % 1_000_000_000 == 0 => TimeUnit::Second,
-            all if all % 1_000_000 == 0 => TimeUnit::Millisecond,
-            all if all % 1000 == 0 => TimeUnit::Microsecond,
-            _ => TimeUnit::Nanosecond,
-        },
+        Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(value)), _) => unit_of(value.nanoseconds),
         other => match other.get_type(schema).ok()? {
             DataType::Interval(IntervalUnit::MonthDayNano | IntervalUnit::DayTime) => TimeUnit::Microsecond,
             DataType::Duration(unit) => unit,

@@ -142,7 +142,25 @@ fn frames_have_the_months_of_utc() {
             "select count(*) over (order by k range between interval '{distance}' preceding and current row) as n from {rows} order by k"
         )
     };
-    all(&engine, &[(&frame("1 month"), &["1", "2"]), (&frame("30 days"), &["1", "1"])]);
+    let within = |of: &str, distance: &str| {
+        format!(
+            "select count(*) over (order by {of} range between interval '{distance}' preceding and current row) as n from x order by id"
+        )
+    };
+    all(
+        &engine,
+        &[
+            (&frame("1 month"), &["1", "2"]),
+            (&frame("30 days"), &["1", "1"]),
+            (&within("ms", "1 microsecond"), &["1", "1"]),
+            (&within("ms", "1000 microseconds"), &["1", "2"]),
+            (&within("paris", "999 nanoseconds"), &["1", "1"]),
+            (&within("paris", "1 microsecond"), &["1", "2"]),
+            (&within("d", "23 hours"), &["1", "1"]),
+            (&within("d", "24 hours"), &["1", "2"]),
+            (&within("d", "1 day"), &["1", "2"]),
+        ],
+    );
 }
 
 #[test]
@@ -171,6 +189,8 @@ fn a_column_may_be_called_like_another_one() {
         &engine,
         &[
             ("select id, text as id from x where id = 2", &["2|12:30:01.006"]),
+            ("select id, d as id from x order by d desc", &["2|2024-03-01", "1|2024-02-29"]),
+            ("select id, id from x left join (select 1 as id) y using (id) order by 1", &["1|1", "2|2"]),
             ("select d as id, id as n from x where id = 1", &["2024-02-29|1"]),
         ],
     );

@@ -139,7 +139,9 @@ impl Registry {
         let is_dataset = |place: &Location| {
             let named = place.as_path().is_some_and(|path| path.file_name().is_some());
             let mut formats = self.detection_order().filter(|format| !format.traits().is_single_file && named);
-            formats.find(|format| format.detect(place).unwrap_or(false))
+            // Where only one file is a graph, the directory is no other one.
+            let is_whole = |format: &Format| format.is_conclusive(place).unwrap_or(false);
+            formats.find(|format| format.detect(place).unwrap_or(false) && is_whole(format))
         };
         let mut place = location.clone();
         for _ in 0..2 {

@@ -11,6 +11,7 @@ mod conventions;
 mod directions;
 mod ends;
 mod find;
+mod found_types;
 mod hints;
 mod key_by_values;
 mod keys;

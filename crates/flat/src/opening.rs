@@ -14,13 +14,14 @@ use isomorph_storage::parallel::{self, Ahead};
 use crate::cells::split;
 use crate::conventions::kept_type;
 use crate::find::Found;
+use crate::found_types::is_index;
 use crate::keys::lookup_options;
 use crate::neo4j;
 use crate::open::{Edges, Nodes, OpenOptions, Tables};
 use crate::source::label_column;
 use crate::sql::{Edge, ExternalTable, Properties, Script, TableOptions, Vertex};
 use crate::survey::RELATIONS;
-use crate::table::{Declared, Piece, Stored, Table, unread};
+use crate::table::{Declared, Piece, Stored, Table, TableColumn, unread};
 
 /// The most labels that are collected when a graph is opened.
 const LABELS: usize = 1_000;
@@ -152,7 +153,8 @@ impl Opening {
                 own.properties.iter().copied().chain(own.ends).chain(roles)
             });
             let read: HashSet<usize> = of_nodes.chain(of_edges).collect();
-            let others = table.columns.iter().enumerate().filter(|(at, own)| own.undeclared && !read.contains(at));
+            let is_left = |at: &usize, own: &TableColumn| own.undeclared && !is_index(&own.name) && !read.contains(at);
+            let others = table.columns.iter().enumerate().filter(|(at, own)| is_left(at, own));
             let others: Vec<String> = others.map(|(_, own)| own.name.clone()).collect();
             unread(&mut self.findings, &others, table.place(), &table.name);
         }
@@ -450,7 +452,7 @@ fn vocabulary(table: &Table, column: usize, threads: usize) -> Result<LabelVocab
         match &table.columns.get(column)?.stored {
             Stored::Lists(how) => split(&texts, how).ok(),
             Stored::AsShown => Some(texts),
-            Stored::Keys | Stored::Joined(_) | Stored::Parsed => None,
+            Stored::Keys | Stored::Joined(_) | Stored::Parsed | Stored::Json | Stored::JsonKeys => None,
         }
     });
     if let Some(told) = told {

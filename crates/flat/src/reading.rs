@@ -17,6 +17,7 @@ use isomorph_tables::{Batches, Encoding, ReadOptions, Selection, TableReader};
 
 use crate::cells::{integers, split};
 use crate::ends::as_type;
+use crate::found_types::{key_texts, without_null};
 use crate::keys::{SET_ASIDE, blanks_around};
 use crate::table::{Stored, Table};
 
@@ -114,6 +115,10 @@ impl<'a> Reading<'a> {
                 })?
             }
             Stored::AsShown => Arc::clone(column),
+            Stored::Json => without_null(column),
+            Stored::JsonKeys => {
+                key_texts(column).map_err(|(row, reason)| Error::broken(&TEXT_VALUE, reason).at(at(row)))?
+            }
             Stored::Lists(how) => {
                 split(column, how).map_err(|(row, reason)| Error::broken(&TEXT_VALUE, reason).at(at(row)))?
             }

@@ -22,6 +22,10 @@ isomorph_error::rules! {
     /// An end that is no node.
     END "FLAT-END" Error "both ends of every edge are keys of the tables that they reference",
         "add the node, remove the edge, or correct the key";
+    /// A column that is the index of pandas.
+    INDEX "FLAT-INDEX" Note
+        "a column `__index_level_N__` or `__null_dask_index__` of Parquet, Arrow IPC or ORC is the index of pandas or Dask, and is not read",
+        "name the column, or list it in PROPERTIES of a mapping file, if it contains data of the graph";
     /// A key that is there twice.
     KEY "FLAT-KEY" Error "every row of a table of nodes has a key that no other row has",
         "correct the key, or remove one of the rows";

@@ -99,10 +99,14 @@ pub(crate) enum Stored {
     Joined(Vec<usize>),
     /// As texts, because some may not be of the type.
     Parsed,
+    /// As the JSON of values of several types, which nobody declares: null is no value.
+    Json,
+    /// As the JSON of keys, some of which are integers and others texts: all are texts.
+    JsonKeys,
 }
 
 impl TableColumn {
-    fn new(name: String, ty: ColumnType, required: bool) -> Self {
+    pub fn new(name: String, ty: ColumnType, required: bool) -> Self {
         TableColumn { name, ty, required, undeclared: false, stored: Stored::AsShown, range: None, key_type: None }
     }
 
@@ -188,32 +192,17 @@ impl Table {
                 }
                 columns = found.into_iter().map(|(name, ty)| TableColumn::new(name, ty, false)).collect();
                 (counted, odd) = (Some((rows, roles)), cells);
-                for column in &mut columns {
-                    if let Some((_, data_type)) = declared.hints.cells.iter().find(|(name, _)| *name == column.name) {
-                        column.ty = ColumnType::plain(data_type.clone());
-                    }
-                    let is_key = keys.contains(&column.name);
-                    if is_key && !column.ty.data_type.is_integer() {
-                        column.ty = ColumnType::plain(DataType::Utf8);
-                    }
-                    if let Some(key) = known.get(&column.name) {
-                        // What does not look like an integer, `01`, is not the key 1.
-                        let is_text =
-                            encoding == Encoding::Csv && key.is_integer() && !column.ty.data_type.is_integer();
-                        column.ty = ColumnType::plain(key.clone());
-                        column.stored = if is_text { Stored::Keys } else { Stored::AsShown };
-                    }
-                    if let Some((_, ty)) = declared.hints.types.iter().find(|(name, _)| *name == column.name) {
-                        (column.ty, column.stored) = (ty.clone(), Stored::AsShown);
-                    }
-                }
+                crate::found_types::settle(&mut columns, declared, known, keys);
             } else {
                 let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
                 let is_other = |name: &String| !names.contains(name.as_str());
                 if encoding == Encoding::JsonLines {
                     let Found { columns: found, rows, roles, .. } = survey(&mut files, encoding, &wanted)?;
                     counted = Some((rows, roles));
-                    others = found.into_iter().map(|(name, _)| name).filter(is_other).collect();
+                    others = found.iter().map(|(name, _)| name.clone()).filter(is_other).collect();
+                    crate::found_types::keep_keys(&mut columns, &found, |name| {
+                        keys.contains(name) || known.contains_key(name)
+                    });
                 } else {
                     for (blob, read) in files.iter().filter(|(_, read)| read.csv.names.is_none()) {
                         let more = header(blob, read)?.into_iter().filter(is_other);
@@ -236,7 +225,9 @@ impl Table {
                 }
             }
             if encoding == Encoding::JsonLines {
-                let raw = columns.iter().filter(|column| column.ty.kind == ValueKind::Json);
+                let is_raw =
+                    |own: &&TableColumn| own.ty.kind == ValueKind::Json || matches!(own.stored, Stored::JsonKeys);
+                let raw = columns.iter().filter(is_raw);
                 let raw: Vec<String> = raw.map(|column| column.name.clone()).collect();
                 files.iter_mut().for_each(|(_, read)| read.raw_json.clone_from(&raw));
             }
@@ -266,6 +257,7 @@ impl Table {
                 TableColumn { undeclared, ..TableColumn::new(field.name().clone(), ty, required) }
             };
             columns = own.fields().iter().map(of).collect();
+            crate::found_types::leave_out_index(&mut columns, declared, &blob, findings);
             if let Some(twice) = repeated(&columns) {
                 return Err(Error::malformed(format!("two columns are called {twice:?}")).at(blob.place()));
             }
@@ -336,7 +328,7 @@ impl Table {
         };
         for OddCell { column, row, text, others } in odd.iter().filter(|odd| !is_told(&odd.column)) {
             let Some(own) = self.find(column).and_then(|at| self.columns.get(at)) else { continue };
-            if own.ty.data_type == DataType::Utf8 && matches!(own.stored, Stored::AsShown) {
+            if own.ty.data_type == DataType::Utf8 && matches!(own.stored, Stored::AsShown | Stored::Json) {
                 let word = if own.ty.kind == ValueKind::Json { "JSON" } else { "text" };
                 let text = if self.encoding == Encoding::Csv { format!("{text:?}") } else { text.clone() };
                 let what = format!("{column} is {word} because of {text}: every other value is {others}");
@@ -380,7 +372,8 @@ impl Table {
     /// The columns as a mapping file declares them.
     pub fn declared(&self) -> Vec<Column> {
         let column = |own: &TableColumn| Column { name: own.name.clone(), ty: own.ty.clone(), required: own.required };
-        self.columns.iter().filter(|own| !matches!(own.stored, Stored::Joined(_))).map(column).collect()
+        let is_declared = |own: &&TableColumn| !own.undeclared && !matches!(own.stored, Stored::Joined(_));
+        self.columns.iter().filter(is_declared).map(column).collect()
     }
 
     /// Counts the rows of CSV with declared columns, and finds relations, labels, and where records are.
@@ -571,7 +564,7 @@ fn stored(columns: &[TableColumn]) -> Schema {
     let field = |column: &TableColumn| {
         let data_type = match column.stored {
             Stored::Lists(_) | Stored::Keys | Stored::Parsed => DataType::Utf8,
-            Stored::AsShown => column.ty.data_type.clone(),
+            Stored::AsShown | Stored::Json | Stored::JsonKeys => column.ty.data_type.clone(),
             Stored::Joined(_) => return None,
         };
         // A required value that is missing is found where rows are read: they may be set aside.

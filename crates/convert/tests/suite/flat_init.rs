@@ -42,7 +42,7 @@ fn what_a_draft_guesses_is_to_be_checked() {
     assert!(guessed.ends_with("to be checked"), "{text}");
     assert!(!text.lines().any(|line| line.starts_with("-- user.csv") && line.contains("checked")), "{text}");
     std::fs::write(home.path().join("graph.pgq"), text).unwrap();
-    assert_eq!(counts(open(home.path()).graph.graph()).0, [2, 1]);
+    assert_eq!(counts(open(home.path()).graph.graph()).0, [1, 2]);
     // The name of a file that is two tables is no guess.
     for (name, expected) in [("user_user", "user user_user user: "), ("user_post", "user user_post post: ")] {
         let file = format!("{name}.csv");

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryArray, TimestampMicrosecondArray};
-use isomorph_error::Error;
+use isomorph_error::{Error, Findings};
+use isomorph_storage::Location;
 use serde_json::json;
 
 use super::flat_alone::{integers, refused, shown, table, texts};
@@ -77,5 +78,65 @@ CREATE PROPERTY GRAPH g VERTEX TABLES (n KEY (id)) EDGE TABLES (e SOURCE KEY (\"
                 }
             }
         }
+    }
+}
+
+#[test]
+fn the_index_of_pandas_is_no_property() {
+    for ending in ["parquet", "arrow"] {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join(format!("e.{ending}"));
+        let index = ("__index_level_0__", integers(&[7]));
+        table(&place, vec![("source", integers(&[1])), ("target", integers(&[2])), ("w", integers(&[3])), index]);
+        let found = open(&place);
+        assert_eq!(columns(found.graph.graph())[1], "node edge node: w int64");
+        let mut findings = Findings::keeping(9);
+        found.native.validate(&mut findings).unwrap();
+        let told: Vec<_> = findings.by_rule().flat_map(|(_, all)| all).map(|one| one.rule.id).collect();
+        assert_eq!(told, ["FLAT-INDEX"]);
+        // The mapping file that is written says the same.
+        let mapping = isomorph_flat::mapping_of(&Location::from_path(&place)).unwrap();
+        assert!(!mapping.contains("__index"), "{mapping}");
+        // One that declares it has it.
+        let pgq = home.path().join("graph.pgq");
+        std::fs::write(&pgq, &mapping).unwrap();
+        assert_eq!(digests(&open(home.path())).unwrap(), digests(&found).unwrap(), "{mapping}");
+        let listed = mapping.replace("w BIGINT", "w BIGINT, \"__index_level_0__\" BIGINT");
+        std::fs::write(&pgq, &listed).unwrap();
+        assert!(columns(open(home.path()).graph.graph())[1].contains("__index_level_0__ int64"), "{listed}");
+    }
+}
+
+#[test]
+fn keys_of_json_lines_are_texts_where_one_is() {
+    let nodes = ("nodes.jsonl", "{\"id\":0}\n{\"id\":\"a\"}\n{\"id\":12345678901234567}\n");
+    let edges = ("edges.jsonl", "{\"source\":0,\"target\":\"a\"}\n{\"source\":12345678901234567,\"target\":\"0\"}\n");
+    let home = directory(&[nodes, edges]);
+    let expected = [json!("0"), json!("a"), json!("12345678901234567")];
+    assert_eq!(shown(&open(home.path())).0, expected);
+    let text = isomorph_flat::mapping_of(&Location::from_path(home.path())).unwrap();
+    let before = digests(&open(home.path())).unwrap();
+    std::fs::write(home.path().join("graph.pgq"), text).unwrap();
+    assert_eq!(digests(&open(home.path())).unwrap(), before);
+    // The ends of a table of edges alone.
+    let alone = directory(&[edges]);
+    let (nodes, ends) = shown(&open(&alone.path().join("edges.jsonl")));
+    assert_eq!((nodes.len(), ends.len()), (3, 2));
+    assert!(nodes.iter().all(serde_json::Value::is_string), "{nodes:?}");
+    // Nothing else is a key.
+    let home = directory(&[("nodes.jsonl", "{\"id\":0}\n{\"id\":\"a\"}\n{\"id\":1.5}\n"), edges]);
+    assert!(refused(home.path()).to_string().contains("1.5"));
+}
+
+#[test]
+fn null_is_no_value_whatever_the_other_values_are() {
+    for values in [["1", "2"], ["1", "\"n/a\""], ["true", "{\"a\":null}"]] {
+        let row = |at: usize, x: &str| format!("{{\"source\":{at},\"target\":0,\"x\":{x}}}\n");
+        let text = [row(0, values[0]), row(1, values[1]), row(2, "null")].concat() + "{\"source\":3,\"target\":0}\n";
+        let home = directory(&[("edges.jsonl", &text)]);
+        let all = lines(&open(home.path()));
+        let of = |line: &&serde_json::Value| line.get("edge").is_some();
+        let there: Vec<bool> = all.iter().filter(of).map(|line| line["properties"].get("x").is_some()).collect();
+        assert_eq!(there, [true, true, false, false], "{values:?}");
     }
 }

@@ -281,6 +281,9 @@ mod tests {
 
     use super::*;
 
+    /// A file and its columns.
+    type Named = (&'static str, &'static [&'static str]);
+
     fn files(all: &[(&str, &[&str])]) -> Vec<TableFile> {
         let of = |(stem, columns): &(&str, &[&str])| {
             let columns = columns.iter().map(|name| (*name).to_owned()).collect();
@@ -445,7 +448,7 @@ mod tests {
 
     #[test]
     fn the_name_of_a_file_may_be_two_tables() {
-        let (user, post): ((&str, &[&str]), (&str, &[&str])) = (("user", &["id"]), ("post", &["id"]));
+        let (user, post): (Named, Named) = (("user", &["id"]), ("post", &["id"]));
         for (edges, expected) in [
             (("user_user", &["source", "target"][..]), "user.source user_user user.target"),
             (("user_post", &["source", "target"]), "user.source user_post post.target"),
@@ -462,7 +465,7 @@ mod tests {
 
     #[test]
     fn a_table_of_edges_may_have_a_key_of_its_own() {
-        let (user, post): ((&str, &[&str]), (&str, &[&str])) = (("user", &["id", "name"]), ("post", &["id", "title"]));
+        let (user, post): (Named, Named) = (("user", &["id", "name"]), ("post", &["id", "title"]));
         for (edges, expected) in [
             (("user_post", &["id", "user_id", "post_id"][..]), "user.user_id user_post post.post_id"),
             (("user_likes_post", &["id", "post", "user"]), "user.user likes post.post"),

@@ -116,9 +116,7 @@ impl Compared {
         let items = lists.values().slice(first, last - first);
         Ok([ColumnarValue::Array(in_one_form(&values)?), ColumnarValue::Array(in_one_form(&items)?)])
     }
-}
 
-impl Compared {
     /// The values compared with the items of one array.
     fn with_one(&self, values: &ArrayRef, items: &ArrayRef) -> Result<ColumnarValue> {
         let mut found: BooleanArray = std::iter::repeat_n(Some(self.is_all), values.len()).collect();

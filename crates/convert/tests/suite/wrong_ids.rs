@@ -92,10 +92,10 @@ fn json_lines_without_a_line_are_a_table_without_rows() {
     );
     let out = tempfile::tempdir().unwrap();
     write(&graph, Format::GRAPHAR, &out.path().join("out"), false).unwrap();
-    // Nodes without which edges end in nothing are not supplied; keys of a table without rows are texts.
+    // Nodes without which edges end in nothing are not supplied; keys of a table without rows are as the ends.
     let home = directory(&[("nodes.jsonl", "\n"), ("edges.jsonl", "{\"source\":1,\"target\":2}\n")]);
     let error = opened(home.path()).and_then(|opened| digests(&opened)).unwrap_err();
-    assert_eq!(error.broken_rule().map(|rule| rule.id), Some("TEXT-VALUE"), "{error:?}");
+    assert_eq!(error.broken_rule().map(|rule| rule.id), Some("FLAT-END"), "{error:?}");
     let home = directory(&[("nodes.jsonl", ""), ("edges.jsonl", "")]);
     assert_eq!(counts(open(home.path()).graph.graph()), (vec![0], vec![0]));
 }

@@ -27,6 +27,7 @@ pub(crate) fn lifted(plan: LogicalPlan) -> Result<LogicalPlan> {
     match plan {
         LogicalPlan::Sort(sort) if sort.expr.iter().any(|one| is_of_subquery(&one.expr)) => of_order(sort),
         LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_subquery) => of_join(join),
+        LogicalPlan::Window(_) if plan.expressions().iter().any(is_of_subquery) => of_values(plan),
         LogicalPlan::Aggregate(_) | LogicalPlan::Window(_) if has_subqueries(&plan) => of_values(plan),
         LogicalPlan::Projection(_) | LogicalPlan::Filter(_) if has_subqueries(&plan) => of_comparisons(plan),
         other => Ok(other),
@@ -84,6 +85,14 @@ impl Columns {
         }
     }
 
+    /// The same of a value by which rows are ordered, also if a subquery is a value in it: the engine loses that the rows are in this order.
+    fn lift_key(&mut self, value: &mut Expr) {
+        match is_of_subquery(value) {
+            true => self.add(value),
+            false => self.lift(value),
+        }
+    }
+
     fn add(&mut self, value: &mut Expr) {
         let name = format!("_value_{}", self.0.len());
         self.0.push(column(value, &name));
@@ -122,8 +131,8 @@ fn of_values(plan: LogicalPlan) -> Result<LogicalPlan> {
                 Expr::WindowFunction(mut one) => {
                     one.params.args.iter_mut().for_each(|one| all.lift(one));
                     one.params.filter.iter_mut().for_each(|one| all.lift(one));
-                    one.params.partition_by.iter_mut().for_each(|one| all.lift(one));
-                    one.params.order_by.iter_mut().for_each(|sort| all.lift(&mut sort.expr));
+                    one.params.partition_by.iter_mut().for_each(|one| all.lift_key(one));
+                    one.params.order_by.iter_mut().for_each(|sort| all.lift_key(&mut sort.expr));
                     Transformed::yes(Expr::WindowFunction(one))
                 }
                 other => Transformed::no(other),

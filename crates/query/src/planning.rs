@@ -32,13 +32,17 @@ use crate::catalog::{CATALOG, Catalog, SqlCatalog};
 use crate::end_groups::EndGroups;
 use crate::errors::{is_of_equal_names, of_engine, of_plan};
 use crate::exact::Exact;
+use crate::function_clauses;
 use crate::functions;
 use crate::graph_table;
 use crate::instants::Times;
 use crate::joined::Searches;
 use crate::labels::Labels;
+use crate::length_parts;
+use crate::like_escapes;
 use crate::merged::merge;
 use crate::moment_functions;
+use crate::named_windows;
 use crate::narrowing;
 use crate::null_lists::NullLists;
 use crate::own_names;
@@ -52,6 +56,7 @@ use crate::similar;
 use crate::spelling::respell;
 use crate::statement::{parse, sql_of};
 use crate::subqueries;
+use crate::table_columns;
 
 /// The most memory that is kept for merging what was sorted, bytes.
 const MOST_RESERVED: usize = 256 << 20;
@@ -109,12 +114,16 @@ impl Planning {
             matches!(&statement, Statement::Statement(sql) if !matches!(**sql, ast::Statement::Explain { .. }));
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
         let labels = if is_plain { Labels::of(sql) } else { Labels::default() };
+        named_windows::write_out(sql)?;
         repeated_names::rename(sql)?;
         respell(sql)?;
+        function_clauses::respell(sql)?;
+        like_escapes::respell(sql)?;
         similar::respell(sql)?;
         subqueries::rewrite(sql)?;
         compare_values(sql)?;
         let places = resolve(sql, catalog)?;
+        table_columns::complete(sql, catalog)?;
         let mut labels = labels.or_columns_of(sql);
         merge(sql, catalog)?;
         let renamed = labels.renamed(sql);
@@ -216,6 +225,7 @@ impl Planning {
         state.add_analyzer_rule(Arc::new(Exact));
         aggregates::register(&mut state).map_err(of_engine)?;
         bounded::register(&mut state, limit).map_err(of_engine)?;
+        length_parts::register(&mut state).map_err(of_engine)?;
         moment_functions::register(&mut state).map_err(of_engine)?;
         state.register_expr_planner(Arc::new(Times)).map_err(of_engine)?;
         for function in array_any::all().chain([functions::always()]) {

@@ -217,7 +217,12 @@ impl Collector<'_> {
     fn alias(&mut self, alias: &TableAlias, columns: Option<Vec<String>>) {
         let given: Vec<String> = alias.columns.iter().map(|column| column.name.value.clone()).collect();
         self.all.columns.extend(given.iter().cloned());
-        let columns = if given.is_empty() { columns } else { Some(given) };
+        let columns = match columns {
+            // Those that the alias does not name keep their names.
+            Some(all) => Some(given.iter().cloned().chain(all.into_iter().skip(given.len())).collect()),
+            None if given.is_empty() => None,
+            None => Some(given),
+        };
         self.all.relations.push(Relation { qualifier: alias.name.value.clone(), path: None, columns });
     }
 

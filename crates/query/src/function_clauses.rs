@@ -5,6 +5,7 @@
 //! | `string_agg(a, ',' order by b, b)`, also in windows | an internal error | each expression once: the second decides nothing |
 //! | frames that end before they begin: `rows between 2 following and 1 following` | an error | no rows, as in PostgreSQL |
 //! | frames from the current row or after it that end before it | no rows, or an error | refused, as in PostgreSQL |
+//! | `extract(hour from x)` | its own function, for all types | `date_part('hour', x)`: see `length_parts` |
 //! | `to_char(x, 'YYYY-MM-DD')` | the text `YYYY-MM-DD` | refused, with `%Y-%m-%d` |
 
 use std::ops::ControlFlow;
@@ -18,6 +19,7 @@ use datafusion::sql::sqlparser::ast::{
 use isomorph::error::Place;
 use isomorph::{Error, Result};
 
+use crate::array_any::call;
 use crate::time_formats::strftime_of;
 
 /// Functions of windows to which the frame means nothing.
@@ -43,6 +45,11 @@ impl VisitorMut for Clauses {
     type Break = Error;
 
     fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Error> {
+        if let Expr::Extract { field, expr, .. } = expression {
+            let field = Expr::Value(Value::SingleQuotedString(field.to_string()).into());
+            let value = std::mem::replace(&mut **expr, Expr::Value(Value::Null.into()));
+            *expression = call("date_part".to_owned(), vec![field, value]);
+        }
         let Expr::Function(function) = expression else { return ControlFlow::Continue(()) };
         ordered_once(function);
         if let Some(error) = of_other_format(function) {

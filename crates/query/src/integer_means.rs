@@ -33,6 +33,7 @@ pub(crate) fn coerced(types: &[DataType], inner: &AggregateUDF) -> Result<Vec<Da
     match types {
         [own] if own.is_signed_integer() => Ok(vec![DataType::Int64]),
         [own] if own.is_unsigned_integer() => Ok(vec![DataType::UInt64]),
+        [DataType::Null] => Ok(vec![DataType::Float64]),
         _ => {
             let fields: Vec<FieldRef> = types.iter().map(|own| Arc::new(Field::new("", own.clone(), true))).collect();
             Ok(fields_with_udf(&fields, inner)?.iter().map(|field| field.data_type().clone()).collect())

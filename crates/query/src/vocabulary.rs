@@ -12,6 +12,7 @@ use isomorph::{Error, Result, did_you_mean};
 
 use crate::catalog::{CATALOG, Catalog, Entry, FILES, QUADS};
 use crate::names::{Match, find};
+use crate::table_columns::Scope;
 
 /// A table that a statement reads.
 #[derive(Debug, Clone)]
@@ -272,6 +273,15 @@ impl Visitor for Collector<'_> {
             TableFactor::Table { name, alias, args: None, .. } => {
                 if let Err(error) = self.table(name, alias.as_ref()) {
                     return ControlFlow::Break(error);
+                }
+            }
+            TableFactor::Derived { alias: Some(alias), subquery, .. } if !alias.columns.is_empty() => {
+                let columns = Scope::new(self.catalog).of_query(subquery, true).unwrap_or_default();
+                let is_known = columns.is_some();
+                self.alias(alias, columns);
+                // It may have more columns than its alias names.
+                if let Some(relation) = self.all.relations.last_mut().filter(|_| !is_known) {
+                    relation.columns = None;
                 }
             }
             TableFactor::Table { alias: Some(alias), .. }

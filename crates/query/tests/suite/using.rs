@@ -75,7 +75,7 @@ fn what_cannot_be_merged_is_refused() {
     for question in [
         format!("select * from ({tables})"),
         format!("select * except (c) from {tables}"),
-        format!("with d as (select 4 as c, 3 as id) select * from {of} z natural left join d"),
+        format!("select * from {of} z natural left join (with e as (select 4 as c, 3 as id) select * from e) d"),
     ] {
         let told = error(&engine, &question);
         assert!(told.message().contains("* after a left join with USING or NATURAL"), "{question}: {told}");
@@ -83,6 +83,26 @@ fn what_cannot_be_merged_is_refused() {
     }
     all(
         &engine,
-        &[(&format!("with d as (select 4 as c, 3 as id) select * from {of} z left join d using (id)"), &["1|2|null"])],
+        &[
+            (&format!("with d as (select 4 as c, 3 as id) select * from {of} z left join d using (id)"), &["1|2|null"]),
+            (&format!("with d as (select 4 as c, 3 as id) select * from {of} z natural left join d"), &["1|2|null"]),
+        ],
+    );
+}
+
+#[test]
+fn a_natural_left_join_of_unknown_columns_is_refused() {
+    let engine = engine_of(&social());
+    let unknown = "(with e as (select 4 as c where false) select * from e) d";
+    for question in [
+        format!("select count(*) from (select 1 as a) z natural left join {unknown}"),
+        format!("select count(*) from ((select 1 as a) z natural left join {unknown})"),
+    ] {
+        let told = error(&engine, &question);
+        assert!(told.message().contains("not known to have a column in common"), "{question}: {told}");
+    }
+    all(
+        &engine,
+        &[("select count(*) from (person natural left join (select id from person where id < 1010) q)", &["500"])],
     );
 }

@@ -3,6 +3,7 @@
 
 mod answers;
 mod casts;
+mod correlated;
 mod decimals;
 mod direct;
 mod end_groups;
@@ -21,6 +22,7 @@ mod narrowing;
 mod one_value;
 mod orders;
 mod own_names;
+mod parameter_lists;
 mod parameters;
 mod random;
 mod refused;

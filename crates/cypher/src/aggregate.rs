@@ -155,6 +155,10 @@ fn broken() -> Error {
     Error::malformed("groups of another process cannot be read")
 }
 
+fn mixed() -> Fault {
+    Fault::argument_type("avg expects numbers or durations, found both")
+}
+
 /// The state of one aggregate of one group.
 struct State {
     seen: Option<HashSet<Equivalent>>,
@@ -233,7 +237,12 @@ impl State {
                 self.value = if self.value.is_null() { value } else { add(&self.value, &value)? };
             }
             Aggregation::Avg => {
-                if let Value::Duration(_) = value {
+                let is_duration = matches!(value, Value::Duration(_));
+                if self.count > times && is_duration != matches!(self.value, Value::Duration(_)) {
+                    return Err(mixed());
+                }
+                if is_duration {
+                    let value = if times == 1 { value } else { multiply(&value, &Value::Int(times))? };
                     self.value = if self.value.is_null() { value } else { add(&self.value, &value)? };
                 } else {
                     let one = numeric("avg")?;
@@ -314,6 +323,9 @@ impl State {
         if *count == 0 {
             return Ok(());
         }
+        if aggregate.what == Aggregation::Avg && before > 0 && value.is_null() != self.value.is_null() {
+            return Err(mixed());
+        }
         if !value.is_null() {
             let is_kept = match aggregate.what {
                 _ if self.value.is_null() => false,
@@ -351,7 +363,7 @@ impl State {
             Aggregation::Sum | Aggregation::Min | Aggregation::Max => self.value,
             Aggregation::Avg if self.count == 0 => Value::Null,
             Aggregation::Avg => match &self.value {
-                Value::Duration(sum) => sum.times(1.0 / self.count as f64)?,
+                Value::Duration(sum) => sum.divided(self.count)?,
                 _ => Value::Float(match self.whole {
                     Some(sum) => divided(sum, self.count),
                     None => self.mean,

@@ -343,7 +343,8 @@ fn time_of(base: Option<NaiveTime>, int: Ints<'_>) -> Result<NaiveTime> {
             milli.saturating_mul(1_000_000).saturating_add(if base.is_some() { nanoseconds % 1_000_000 } else { 0 })
         }
         _ => {
-            let (milli, micro) = (milli.unwrap_or(0).saturating_mul(1_000_000), micro.unwrap_or(0).saturating_mul(1000));
+            let (milli, micro) =
+                (milli.unwrap_or(0).saturating_mul(1_000_000), micro.unwrap_or(0).saturating_mul(1000));
             milli.saturating_add(micro).saturating_add(nano.unwrap_or(0))
         }
     };

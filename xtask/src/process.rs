@@ -45,10 +45,15 @@ impl Workspace {
     }
 
     /// Cargo, the same one that runs this task. It is not told about the task's own package: build scripts that look at these variables would
-    /// run again whenever a person and a task build in turn, and with them half of what depends on them.
+    /// run again whenever a person and a task build in turn, and what depends on them, half of all crates, would be compiled again.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Task {
         let mut task = self.program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments);
-        task.command.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO_MANIFEST_PATH");
+        let of_package = |name: &OsStr| {
+            let name = name.to_string_lossy();
+            name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_")
+        };
+        let names = std::env::vars_os().map(|(name, _)| name).filter(|name| of_package(name));
+        names.for_each(|name| _ = task.command.env_remove(name));
         task
     }
 

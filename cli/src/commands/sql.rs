@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use isomorph::convert::Registry;
-use isomorph::formats::flat::{PlainTable, Tables as FlatTables};
+use isomorph::formats::flat::PlainTable;
 use isomorph::formats::nock::Column;
 use isomorph::{Error, Graph, Kind, Location, Result};
 use isomorph_query::{Engine, Parameters, explained};
@@ -120,10 +120,10 @@ fn is_no_graph(error: &Error) -> bool {
     error.kind() == Kind::Unsupported || is_other
 }
 
-/// Whether a graph is a file that is a table, by the names of its columns.
-fn is_table_alone(graph: &Graph) -> bool {
-    let native = graph.opened().native.as_any();
-    native.and_then(|own| own.downcast_ref::<FlatTables>()).is_some_and(FlatTables::is_table_alone)
+/// Whether a graph was made of one table.
+fn is_one_table(graph: &Graph) -> bool {
+    let opened = graph.opened();
+    opened.format.is_one_table(opened.native.as_ref())
 }
 
 /// Adds a table of edges alone: the file is a table as any other; where nothing else is asked, the graph that it is, too.
@@ -199,7 +199,7 @@ fn open(
             (Ok(graph), Some(stem)) if is_empty_table(&graph, path) => {
                 all.push(file(&mut engine, name.as_ref().unwrap_or(&stem), path)?);
             }
-            (Ok(graph), Some(stem)) if args.open.from.is_none() && is_table_alone(&graph) => {
+            (Ok(graph), Some(stem)) if args.open.from.is_none() && is_one_table(&graph) => {
                 let what = (name.as_deref(), stem.as_str());
                 all.extend(table_alone(&mut engine, graph, what, (path, paths.len() == 1))?);
             }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::destination_name::{check_apart, check_replaced};
 use crate::digested::Tapped;
 use crate::digests::{Digested, Digests, digest};
-use crate::driver::{Format, Shape};
+use crate::driver::Format;
 use crate::mapping::{CARRY_FITS, Detacher, Lifter, Mapping, Numberer, TableFiles, in_form, says_itself};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, OpenOptions, SidecarUse};
@@ -23,6 +23,7 @@ use crate::plan::merged_nodes::with_place;
 use crate::plan::{Plan, Route};
 use crate::progress::Progress;
 use crate::sidecar::{self, Bound, Sidecar};
+use crate::traits::Shape;
 
 /// A running conversion.
 #[derive(Clone, Copy)]

@@ -49,6 +49,7 @@ mod shortcut;
 pub mod sidecar;
 mod spilled_rows;
 mod survey;
+mod traits;
 mod triples;
 mod typed;
 mod union;
@@ -60,7 +61,7 @@ pub use described::{Beside, Counts, Described, DescribedDocument};
 pub use destination_name::{check_apart, check_name, check_replaced};
 pub use diff::{Diff, DiffElement, DiffLine, DiffValue, diff, diff_first};
 pub use digests::{Digested, Digests, digest};
-pub use driver::{Driver, Flags, Format, NumberKeys, Shape, TextCheck, Traits, Unprintable};
+pub use driver::{Driver, Format, TextCheck, Unprintable};
 pub use drivers::RdfOptions;
 pub use dump::{dump, dump_first};
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
@@ -78,6 +79,7 @@ pub use render::{Element, KeyTexts, LineOf, PropertyTexts, RecordTexts, Renderer
 pub use select::Selecting;
 pub use settings::{Setting, Settings};
 pub use shortcut::Shortcut;
+pub use traits::{Flags, NumberKeys, Shape, Traits};
 pub use typed::TypedOptions;
 pub use union::{Clash, union};
 

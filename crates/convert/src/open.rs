@@ -8,7 +8,7 @@ use isomorph_storage::{Location, Root};
 
 use crate::as_written;
 use crate::counted::counted;
-use crate::driver::{Format, Shape};
+use crate::driver::Format;
 use crate::mapping::{
     Bundling, Divided, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, TERM,
 };
@@ -19,6 +19,7 @@ use crate::registry::Registry;
 use crate::sidecar::verify::{keyless, misfit};
 use crate::sidecar::{self, Sidecar, other_bytes};
 use crate::survey;
+use crate::traits::Shape;
 use isomorph_storage::Resources;
 
 /// An opened graph.

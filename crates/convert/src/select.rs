@@ -7,12 +7,12 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{LabelVocabulary, Source};
 use isomorph_storage::Resources;
 
-use crate::driver::Shape;
 use crate::mapping::{Bundling, Divided, Merged, NameRules};
 use crate::open::Opened;
 use crate::options::Typing;
 use crate::progress::Progress;
 use crate::survey;
+use crate::traits::Shape;
 
 /// The selected part of an opened graph.
 pub struct Selecting {

@@ -8,7 +8,6 @@ use isomorph_model::statistics::{Known, Statistics};
 use isomorph_model::{LabelVocabulary, Source, Tables};
 use isomorph_storage::Resources;
 
-use crate::driver::Shape;
 use crate::mapping::{
     Bundling, Completed, Completion, Divided, Gathered, Gathering, Labels, NameRules, NodeTypes, Parted, Parting,
     Relating, TERM, TypesFrom, forward,
@@ -17,6 +16,7 @@ use crate::open::Opened;
 use crate::options::Typing;
 use crate::progress::Progress;
 use crate::survey;
+use crate::traits::Shape;
 
 /// How a graph without declared types is given types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,9 +6,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Date64Type};
 use arrow_array::{ArrayRef, Date32Array};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use datafusion::arrow::compute::cast;
 use isomorph::dataset::{KIND, Role, Table};
 use isomorph::error::Place;
 use isomorph::{Error, Result};
+
+use crate::instants::UTC;
 
 /// A column of a table: what the dataset calls it, and how it may be compared.
 #[derive(Debug, Clone)]
@@ -59,23 +62,39 @@ pub(crate) fn columns(table: &Table) -> (Vec<Column>, SchemaRef) {
             stored: field.name().clone(),
             role: *role,
             compares,
-            data_type: field.data_type().clone(),
+            data_type: in_utc(field.data_type()),
         });
         // The engine compares metadata where it unites rows, so only what changes how a value is written stays: that text is JSON.
         let metadata =
             field.metadata().iter().filter(|(name, kind)| *name == KIND && matches!(kind.as_str(), "json" | "bag"));
         let metadata = metadata.map(|(name, kind)| (name.clone(), kind.clone())).collect();
         let renamed = Field::new(name, field.data_type().clone(), field.is_nullable());
-        shown.push(of_days(&Arc::new(renamed.with_metadata(metadata))));
+        shown.push(in_sql(&Arc::new(renamed.with_metadata(metadata))));
     }
     (columns, Arc::new(Schema::new(shown)))
 }
 
-/// A column as SQL has it: dates are days, also those that are stored as milliseconds, which the engine takes for times.
-pub(crate) fn of_days(field: &FieldRef) -> FieldRef {
-    match field.data_type() {
-        DataType::Date64 => Arc::new(field.as_ref().clone().with_data_type(DataType::Date32)),
-        _ => Arc::clone(field),
+/// A column as SQL has it: dates are days, also those that are stored as milliseconds, which the engine takes for times. Instants are in UTC, whatever the
+/// zone of the column is: their days, their hours and their texts are then those of UTC in every function.
+pub(crate) fn in_sql(field: &FieldRef) -> FieldRef {
+    let to = match field.data_type() {
+        DataType::Date64 => DataType::Date32,
+        own => in_utc(own),
+    };
+    if to == *field.data_type() { Arc::clone(field) } else { Arc::new(field.as_ref().clone().with_data_type(to)) }
+}
+
+/// A type whose instants are in UTC.
+fn in_utc(own: &DataType) -> DataType {
+    let of = |field: &FieldRef| Arc::new(field.as_ref().clone().with_data_type(in_utc(field.data_type())));
+    match own {
+        DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some(UTC.into())),
+        DataType::List(item) => DataType::List(of(item)),
+        DataType::LargeList(item) => DataType::LargeList(of(item)),
+        DataType::FixedSizeList(item, length) => DataType::FixedSizeList(of(item), *length),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
+        DataType::Map(entries, sorted) => DataType::Map(of(entries), *sorted),
+        other => other.clone(),
     }
 }
 
@@ -83,7 +102,7 @@ pub(crate) fn of_days(field: &FieldRef) -> FieldRef {
 ///
 /// # Errors
 /// [`isomorph::Kind::Unsupported`] for a date that is too far away for days of 32 bits.
-pub(crate) fn in_days(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+pub(crate) fn as_in_sql(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
     const DAY: i64 = 86_400_000;
     match (column.as_primitive_opt::<Date64Type>(), field.data_type()) {
         (Some(dates), DataType::Date32) => {
@@ -93,6 +112,10 @@ pub(crate) fn in_days(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
             })?;
             Ok(Arc::new(days))
         }
+        // The same numbers, of a type that has them in UTC.
+        (None, to) if to != column.data_type() && *to == in_utc(column.data_type()) => {
+            cast(column, to).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+        }
         _ => Ok(Arc::clone(column)),
     }
 }
@@ -100,14 +123,33 @@ pub(crate) fn in_days(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::Date64Array;
+    use arrow_array::types::TimestampMicrosecondType;
+    use arrow_array::{Array, Date64Array, ListArray, TimestampMicrosecondArray};
+    use arrow_schema::TimeUnit;
+    use datafusion::arrow::buffer::OffsetBuffer;
+
+    #[test]
+    fn instants_are_in_utc_also_inside_lists() {
+        let zone = |name: &str| DataType::Timestamp(TimeUnit::Microsecond, Some(name.into()));
+        let times = TimestampMicrosecondArray::from(vec![Some(1), None, Some(3)]).with_timezone("Europe/Berlin");
+        let item = Arc::new(Field::new_list_field(zone("Europe/Berlin"), true));
+        let lists: ArrayRef =
+            Arc::new(ListArray::new(item, OffsetBuffer::from_lengths([2, 1]), Arc::new(times.clone()), None));
+        let shown = in_sql(&Arc::new(Field::new("t", lists.data_type().clone(), true)));
+        assert_eq!(shown.data_type(), &DataType::List(Arc::new(Field::new_list_field(zone("+00:00"), true))));
+        let found = as_in_sql(&lists, &shown).unwrap();
+        assert_eq!(found.data_type(), shown.data_type());
+        assert_eq!(found.as_list::<i32>().values().as_primitive::<TimestampMicrosecondType>().values(), times.values());
+        let sliced = as_in_sql(&lists.slice(1, 1), &shown).unwrap();
+        assert_eq!(sliced.as_list::<i32>().value(0).as_primitive::<TimestampMicrosecondType>().values(), &[3]);
+    }
 
     #[test]
     fn dates_are_days() {
         let field = Arc::new(Field::new("d", DataType::Date64, true));
-        let shown = of_days(&field);
+        let shown = in_sql(&field);
         assert_eq!(shown.data_type(), &DataType::Date32);
-        let of = |times: Vec<Option<i64>>| in_days(&(Arc::new(Date64Array::from(times)) as ArrayRef), &shown);
+        let of = |times: Vec<Option<i64>>| as_in_sql(&(Arc::new(Date64Array::from(times)) as ArrayRef), &shown);
         let days = of(vec![Some(-86_400_000), Some(86_399_999), None]);
         assert_eq!(
             days.ok().as_deref(),

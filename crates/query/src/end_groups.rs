@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_schema::{DataType, Field, Schema};
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, DataFusionError, JoinType, NullEquality, Result};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::{
@@ -22,6 +22,7 @@ use isomorph::Predicate;
 use isomorph::storage::Resources;
 
 use crate::catalog::SqlTable;
+use crate::joined::renamed;
 use crate::parts::{Rows, Wanted};
 use numbered::{GroupRows, Groups, NumberedEdges};
 
@@ -240,40 +241,15 @@ fn aggregated(
     side: usize,
     columns: &mut Vec<usize>,
 ) -> Result<Option<Vec<Expr>>> {
-    let mut is_known = true;
-    let mut all = Vec::new();
-    for expr in &aggregate.aggr_expr {
-        let named = expr.clone().unalias().transform_up(|expr| {
-            Ok(match expr {
-                Expr::Column(column) => match place(&column, aggregate.input.schema(), outputs) {
-                    Some((of, column)) if of == side => {
-                        let at = columns.iter().position(|own| *own == column).unwrap_or_else(|| {
-                            columns.push(column);
-                            columns.len() - 1
-                        });
-                        Transformed::yes(ident(name_of(at)))
-                    }
-                    _ => {
-                        is_known = false;
-                        Transformed::no(Expr::Column(column))
-                    }
-                },
-                other => {
-                    is_known &= !matches!(
-                        other,
-                        Expr::OuterReferenceColumn(..)
-                            | Expr::ScalarSubquery(_)
-                            | Expr::InSubquery(_)
-                            | Expr::Exists(_)
-                            | Expr::SetComparison(_)
-                    );
-                    Transformed::no(other)
-                }
-            })
+    let mut name = |column: &Column| {
+        let (_, column) = place(column, aggregate.input.schema(), outputs).filter(|(of, _)| *of == side)?;
+        let at = columns.iter().position(|own| *own == column).unwrap_or_else(|| {
+            columns.push(column);
+            columns.len() - 1
         });
-        all.push(named.data()?);
-    }
-    Ok(Some(all).filter(|_| is_known))
+        Some(name_of(at))
+    };
+    aggregate.aggr_expr.iter().map(|expr| renamed(expr.clone().unalias(), &mut name)).collect()
 }
 
 impl OptimizerRule for EndGroups {

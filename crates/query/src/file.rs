@@ -11,7 +11,7 @@ use isomorph::formats::flat::PlainTable;
 use isomorph::tables::Selection;
 use isomorph::{Predicate, Result};
 
-use crate::columns::{Column, of_days};
+use crate::columns::{Column, in_sql};
 use crate::parts::{Part, Rows, Wanted};
 use crate::table::shown;
 
@@ -29,7 +29,7 @@ pub(crate) struct FileTable {
 impl FileTable {
     pub fn new(table: PlainTable) -> Self {
         let schema = table.schema();
-        let fields: Vec<FieldRef> = schema.fields().iter().map(of_days).collect();
+        let fields: Vec<FieldRef> = schema.fields().iter().map(in_sql).collect();
         let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
         FileTable { table, schema, statistics: OnceLock::new() }
     }

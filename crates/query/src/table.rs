@@ -11,7 +11,7 @@ use isomorph::dataset::{Dataset, Partition, PlannedRead, Role, Scan, TableKind};
 use isomorph::model::EndForm;
 use isomorph::{Error, Graph, Predicate, Result, Table};
 
-use crate::columns::{Column, columns, in_days};
+use crate::columns::{Column, as_in_sql, columns};
 use crate::estimate;
 use crate::look_up::{LookUp, choose, is_end};
 use crate::parts::{Part, Rows, Wanted};
@@ -254,7 +254,7 @@ impl Rows for GraphTable {
 /// A batch with the names of SQL, without its first columns.
 pub(crate) fn shown(batch: &RecordBatch, schema: &Arc<Schema>, without: usize) -> Result<RecordBatch> {
     let columns = batch.columns().iter().skip(without).zip(schema.fields());
-    let columns = columns.map(|(column, field)| in_days(column, field)).collect::<Result<Vec<_>>>()?;
+    let columns = columns.map(|(column, field)| as_in_sql(column, field)).collect::<Result<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
         .map_err(|error| Error::malformed(error.to_string()).caused_by(error))

@@ -9,10 +9,11 @@ use isomorph_model::{Graph, Sink, Source, Written, well_known};
 use isomorph_storage::{Location, Resources, Staging};
 
 use crate::conversion::Job;
-use crate::driver::{Driver, Flags, Format, Traits};
+use crate::driver::{Driver, Format};
 use crate::mapping::{Allowed, Fusing};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
+use crate::traits::{Flags, Traits};
 
 pub(super) struct Annnet;
 

@@ -10,13 +10,14 @@ use isomorph_storage::{Location, Resources, Staging};
 
 use crate::conversion::Job;
 use crate::direct;
-use crate::driver::{Driver, Flags, TextCheck, Traits, Unprintable, not_text};
+use crate::driver::{Driver, TextCheck, Unprintable, not_text};
 use crate::mapping::{Allowed, Described, holds_feature};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, OpenOptions, WriteOptions};
 use crate::plan::Plan;
 use crate::registry::Registry;
 use crate::shortcut::Shortcut;
+use crate::traits::{Flags, Traits};
 
 pub(super) struct DeepGnn;
 

@@ -10,10 +10,11 @@ use isomorph_storage::{Location, Staging};
 
 use super::in_table;
 use crate::conversion::Job;
-use crate::driver::{Driver, Flags, Traits};
+use crate::driver::Driver;
 use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
+use crate::traits::{Flags, Traits};
 
 pub(super) struct EdgeList;
 

@@ -11,11 +11,12 @@ use isomorph_storage::{Location, Resources, Scheme, Scratch, Staging};
 use isomorph_tables::Encoding;
 
 use super::neo4j_changes::{self, Carrier};
-use crate::driver::{Driver, Flags, TextCheck, Traits};
+use crate::driver::{Driver, TextCheck};
 use crate::mapping::{Allowed, Fusing, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 use crate::registry::Registry;
+use crate::traits::{Flags, Traits};
 
 /// Tables of one form: each is a format, because what columns hold depends on it.
 pub(super) struct Flat(pub Form);
@@ -180,6 +181,10 @@ impl Driver for Flat {
     fn finds_wrong_rows(&self, options: &mut OpenOptions) -> bool {
         options.get_mut::<Opening>().lenient = true;
         true
+    }
+
+    fn is_one_table(&self, native: &dyn Source) -> bool {
+        own(native).is_some_and(isomorph_flat::Tables::is_table_alone)
     }
 
     fn set_aside<'a>(&self, native: &'a dyn Source) -> &'a [Finding] {

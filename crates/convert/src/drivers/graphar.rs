@@ -10,10 +10,11 @@ use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, Written};
 use isomorph_storage::{Location, Resources, Scheme, Staging};
 
-use crate::driver::{Driver, Flags, Traits};
+use crate::driver::Driver;
 use crate::mapping::{Allowed, NameRules};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
+use crate::traits::{Flags, Traits};
 
 /// Prefix of GraphAr's own properties.
 const RESERVED: &str = "_graphAr";

@@ -17,10 +17,11 @@ use isomorph_model::{Direction, Graph, KeyKind, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
 
 use crate::conversion::Job;
-use crate::driver::{Driver, Traits};
+use crate::driver::Driver;
 use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
+use crate::traits::Traits;
 
 /// The syntax of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,11 +10,12 @@ use isomorph_model::{Source, Written, well_known};
 use isomorph_storage::{Location, Scheme, Staging};
 
 use crate::conversion::Job;
-use crate::driver::{Driver, Flags, Format, Shape, Traits};
+use crate::driver::{Driver, Format};
 use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 use crate::shortcut::Shortcut;
+use crate::traits::{Flags, Shape, Traits};
 use crate::triples;
 
 pub(super) struct GraphLake;

@@ -8,9 +8,10 @@ use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, well_known};
 use isomorph_storage::{Location, Staging};
 
-use crate::driver::{Driver, Traits};
+use crate::driver::Driver;
 use crate::mapping::Allowed;
 use crate::options::{OpenOptions, WriteOptions};
+use crate::traits::Traits;
 
 pub(super) struct GraphMl;
 

@@ -9,11 +9,12 @@ use isomorph_model::{Graph, Property, Sink, Source, ValueKind, well_known};
 use isomorph_nock::{CreateOptions as Writing, Format as Encoding, OpenOptions as Opening};
 use isomorph_storage::{Location, Resources, Staging};
 
-use crate::driver::{Driver, Flags, Shape, Traits, Unprintable, not_text};
+use crate::driver::{Driver, Unprintable, not_text};
 use crate::mapping::{Allowed, has_text};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 use crate::plan::counted;
+use crate::traits::{Flags, Shape, Traits};
 
 pub(super) struct Nock;
 

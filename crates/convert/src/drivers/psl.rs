@@ -10,11 +10,12 @@ use isomorph_storage::{Location, Scheme, Staging};
 
 use super::in_table;
 use crate::conversion::Job;
-use crate::driver::{Driver, Traits};
+use crate::driver::Driver;
 use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 use crate::plan::edge_text;
+use crate::traits::Traits;
 
 pub(super) struct Psl;
 

@@ -11,13 +11,14 @@ use isomorph_rdf::{OpenOptions as Opening, Packing, RdfText, Syntax, TextSink, W
 use isomorph_storage::{Location, Staging};
 
 use crate::conversion::Job;
-use crate::driver::{Driver, Flags, Format, Shape, Traits, Unprintable};
+use crate::driver::{Driver, Format, Unprintable};
 use crate::mapping::{Allowed, LoweredText, Mapping};
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
 use crate::progress::Progress;
 use crate::registry::Registry;
 use crate::shortcut::Shortcut;
+use crate::traits::{Flags, Shape, Traits};
 use crate::triples;
 
 /// How to write an RDF text.

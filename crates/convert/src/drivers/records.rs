@@ -9,10 +9,11 @@ use isomorph_neo4j::{Form, OpenOptions as Opening};
 use isomorph_storage::{Location, Scheme, Staging};
 
 use super::neo4j_changes::{self, Carrier};
-use crate::driver::{Driver, Traits};
+use crate::driver::Driver;
 use crate::mapping::Allowed;
 use crate::open::Opened;
 use crate::options::{OpenOptions, WriteOptions};
+use crate::traits::Traits;
 
 pub(super) struct Records(pub Form);
 

@@ -4,9 +4,9 @@ use isomorph_error::Result;
 use isomorph_model::type_name::type_name;
 use isomorph_model::{Graph, Property, ValueKind};
 
-use crate::driver::Shape;
 use crate::mapping::{Allowed, Fitting, Step};
 use crate::plan::{Plan, counted, edge_text};
+use crate::traits::Shape;
 
 impl Plan {
     /// Replaces names and types that the target does not have by the nearest that it has; returns the resulting graph.

@@ -5,11 +5,11 @@ use isomorph_model::{EdgeOrder, EdgeType, EndForm};
 use serde::Serialize;
 
 use crate::conversion::counts;
-use crate::driver::Shape;
 use crate::mapping::Step;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::plan::{Plan, Preparation, Route};
+use crate::traits::Shape;
 use isomorph_storage::Resources;
 
 /// Assumed size of a text or list of an edge, in bytes.

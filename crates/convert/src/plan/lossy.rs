@@ -9,12 +9,12 @@ use isomorph_model::{
 };
 use isomorph_storage::{Budget, Reservation};
 
-use crate::driver::NumberKeys;
 use crate::mapping::{Detachment, Fusing, Naming, Step};
 use crate::options::WriteOptions;
 use crate::pipeline;
 use crate::plan::counted;
 use crate::plan::planner::Planner;
+use crate::traits::NumberKeys;
 
 impl Planner<'_> {
     /// Whether types are merged of which some refer to ends of edges by row and others by key: one type must use one

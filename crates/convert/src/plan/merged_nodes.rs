@@ -8,12 +8,12 @@ use isomorph_model::{KeyKind, Source};
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions, Repeat, Repeats};
 
 use crate::conversion::blame;
-use crate::driver::Shape;
 use crate::node_keys;
 use crate::pipeline::REPEATED_KEY;
 use crate::plan::counted;
 use crate::plan::planner::Planner;
 use crate::progress::{Progress, Silent};
+use crate::traits::Shape;
 use isomorph_storage::Resources;
 
 /// The memory that the keys of a type get at least, bytes: with less, fewer types are read in one pass.

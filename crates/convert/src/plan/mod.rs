@@ -29,7 +29,7 @@ use isomorph_storage::{Location, Resources};
 use serde::Serialize;
 
 use crate::digests::Digested;
-use crate::driver::{Format, Shape};
+use crate::driver::Format;
 use crate::ends_by_key::Keying;
 use crate::mapping::{Gathered, Mapping, Projected, Projection, Step};
 use crate::open::Opened;
@@ -37,6 +37,7 @@ use crate::options::ConvertOptions;
 use crate::plan::rdf_as_nodes::PynockView;
 use crate::progress::Progress;
 use crate::sidecar;
+use crate::traits::Shape;
 
 use planner::Planner;
 

@@ -8,12 +8,13 @@ use isomorph_model::{Graph, KeyKind, Source};
 use isomorph_storage::{Location, Resources};
 
 use super::{Plan, PlanLine, Preparation, counted, survey};
-use crate::driver::{Format, Shape};
+use crate::driver::Format;
 use crate::ends_by_key::Keying;
 use crate::mapping::{Bundling, Fusing, Fusion, Projection, Reification, Step, has_large_keys};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, RdfMode, graph_name};
 use crate::progress::Progress;
+use crate::traits::Shape;
 
 /// A plan that is being made, and what it is made from.
 pub(super) struct Planner<'a> {

@@ -7,11 +7,11 @@ use isomorph_model::faces::{BASE, description};
 use isomorph_model::{Graph, Source, well_known};
 use isomorph_storage::Budget;
 
-use crate::driver::Shape;
 use crate::mapping::{Bundling, Exported, Flattened, Gathered, Gathering, NameRules, Step, TERM};
 use crate::options::{RdfMode, Typing};
 use crate::plan::planner::Planner;
 use crate::plan::{Plan, Preparation, counted, survey};
+use crate::traits::Shape;
 
 /// RDF and NOCK in the mode pynock.
 #[derive(Debug, Clone)]

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Graph, Source};
 
-use crate::driver::Shape;
 use crate::mapping::{Bundling, By, Completed, Completion, Divided, Labels, Parting, Relating, Step, TypesFrom};
 use crate::options::RdfMode;
 use crate::plan::lines::ONE_TABLE;
 use crate::plan::planner::Planner;
 use crate::plan::{Plan, counted, edge_text, survey};
+use crate::traits::Shape;
 
 impl Planner<'_> {
     /// Plans to write relations as edge types, and ends of edges without a node as nodes; returns the resulting source.

@@ -11,11 +11,11 @@ use isomorph_storage::Resources;
 
 use self::merged::Merged;
 use self::source::{Member, Union};
-use crate::driver::Shape;
 use crate::ends_by_key::Keying;
 use crate::open::Opened;
 use crate::options::OpenOptions;
 use crate::progress::Progress;
+use crate::traits::Shape;
 
 /// What happens to a node that several graphs have with different properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -247,7 +247,7 @@ fn numbered(batch: &RecordBatch, schema: &SchemaRef, is_group: &[bool], found: &
             Arc::new(groups.clone())
         } else {
             let (column, (field, _)) = others.next().ok_or_else(|| internal("a lost column"))?;
-            crate::columns::in_days(column, field)?
+            crate::columns::as_in_sql(column, field)?
         });
     }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

@@ -136,7 +136,7 @@ impl Flat {
             if read.iter().all(|leaf| Some(leaf) == read.first()) {
                 return None;
             }
-            let other = renamed(one.clone(), schema, columns).ok().flatten()?;
+            let other = renamed(one.clone(), |column| numbered(column, schema, columns).map(name_of)).ok().flatten()?;
             self.others.push(other);
         }
         Some(())
@@ -253,7 +253,7 @@ fn comparison(op: Operator) -> Option<Comparison> {
 }
 
 /// The number of a column of rows with this schema.
-fn numbered(column: &Column, schema: &DFSchema, columns: &[usize]) -> Option<usize> {
+pub(super) fn numbered(column: &Column, schema: &DFSchema, columns: &[usize]) -> Option<usize> {
     columns.get(schema.index_of_column(column).ok()?).copied()
 }
 
@@ -262,16 +262,16 @@ pub(super) fn name_of(number: usize) -> String {
     format!("column_{number}")
 }
 
-/// An expression whose columns have numbers as names; nothing, if it has others, or a subquery.
+/// An expression whose columns have other names; nothing, if it has a column without one, or a subquery.
 ///
 /// # Errors
 /// Those of the engine.
-pub(super) fn renamed(expr: Expr, schema: &DFSchema, columns: &[usize]) -> Result<Option<Expr>> {
+pub fn renamed(expr: Expr, mut name: impl FnMut(&Column) -> Option<String>) -> Result<Option<Expr>> {
     let mut is_known = true;
     let expr = expr.transform_up(|expr| {
         Ok(match expr {
-            Expr::Column(column) => match numbered(&column, schema, columns) {
-                Some(number) => Transformed::yes(Expr::Column(Column::from_name(name_of(number)))),
+            Expr::Column(column) => match name(&column) {
+                Some(name) => Transformed::yes(Expr::Column(Column::from_name(name))),
                 None => {
                     is_known = false;
                     Transformed::no(Expr::Column(column))

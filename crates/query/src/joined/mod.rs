@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_schema::{DataType, Field, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
-use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::common::{Column, DataFusionError, Result, ScalarValue};
 use datafusion::datasource::provider_as_source;
 use datafusion::functions_aggregate::sum::sum_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams};
@@ -25,7 +25,8 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use isomorph::storage::Resources;
 
 use crate::catalog::SqlTable;
-use flat::{Flat, name_of, renamed};
+pub use flat::renamed;
+use flat::{Flat, name_of, numbered};
 use rows::JoinedRows;
 
 /// The column with the number of equal rows.
@@ -88,9 +89,10 @@ impl Searches {
         let Some((flat, outputs)) = Flat::of(input).filter(|(flat, _)| flat.leaves.len() > 1) else {
             return Ok(None);
         };
+        let name = |column: &Column| numbered(column, input.schema(), &outputs).map(name_of);
         let mut groups = Vec::new();
         for expr in &aggregate.group_expr {
-            let Some(expr) = renamed(expr.clone().unalias(), input.schema(), &outputs)? else { return Ok(None) };
+            let Some(expr) = renamed(expr.clone().unalias(), name)? else { return Ok(None) };
             if matches!(expr, Expr::GroupingSet(_)) {
                 return Ok(None);
             }
@@ -119,18 +121,18 @@ impl Searches {
             if sees_equal_rows || !is_plain {
                 return Ok(None);
             }
-            let Some(expr) = renamed(Expr::AggregateFunction(function), input.schema(), &outputs)? else {
+            let Some(expr) = renamed(Expr::AggregateFunction(function), name)? else {
                 return Ok(None);
             };
             aggregates.push(expr);
         }
         let Some(table) = self.table(flat, true)? else { return Ok(None) };
         // Names of their own: those of the new expressions may be long, and equal.
-        let numbered = |from: usize, all: Vec<Expr>| -> Vec<Expr> {
+        let named = |from: usize, all: Vec<Expr>| -> Vec<Expr> {
             all.into_iter().enumerate().map(|(at, expr)| expr.alias(format!("result_{}", from + at))).collect()
         };
         let (first, is_grouped) = (groups.len(), !groups.is_empty());
-        let plan = LogicalPlanBuilder::from(table).aggregate(numbered(0, groups), numbered(first, aggregates))?;
+        let plan = LogicalPlanBuilder::from(table).aggregate(named(0, groups), named(first, aggregates))?;
         let mut shown = Vec::new();
         for (at, (relation, field)) in aggregate.schema.iter().enumerate() {
             let mut value = ident(format!("result_{at}"));

@@ -24,6 +24,20 @@ fn parts_of_instants_are_in_utc() {
         (&of("cast(late as date), cast(late as timestamp)"), "2024-06-01|2024-06-01T22:00:00.000001"),
         (&of("cast(late as time), try_cast(late as date)"), "22:00:00.000001|2024-06-01"),
         (&of("cast(late as text)"), "2024-06-01T22:00:00.000001Z"),
+        // Texts that nobody casts, and values inside others.
+        (
+            "concat(paris), paris || '', left(paris, 13)",
+            "2024-06-01T12:00:00.000001Z|2024-06-01T12:00:00.000001Z|2024-06-01T12",
+        ),
+        (
+            "array_to_string([paris], ','), concat_ws('', paris)",
+            "2024-06-01T12:00:00.000001Z|2024-06-01T12:00:00.000001Z",
+        ),
+        (
+            "cast([paris] as text), arrow_cast(paris, 'Utf8')",
+            "[2024-06-01T12:00:00.000001Z]|2024-06-01T12:00:00.000001Z",
+        ),
+        ("paris, arrow_typeof(paris)", "2024-06-01T12:00:00.000001Z|Timestamp(µs, \"+00:00\")"),
         (&of("extract(hour from late), extract(day from late), to_char(late, '%H')"), "22|1|22"),
         (&of("date_trunc('day', late) = timestamp '2024-06-01'"), "true"),
         (&of("date_trunc('day', late) = cast(late as date)"), "true"),

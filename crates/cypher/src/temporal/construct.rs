@@ -105,7 +105,7 @@ fn date_time(text: &str) -> Result<Zoned> {
         };
         let message = format!("'{text}' is not a date time: {why}");
         Fault::runtime(Class::ArgumentError, "InvalidArgumentValue", message)
-            .hint("state one of the offset and the zone, or the zone in datetime({datetime: datetime('…+01:00'), timezone: '…'})")
+            .hint("leave out the offset or the zone; datetime({datetime: …, timezone: …}) shows an instant in a zone")
     })
 }
 

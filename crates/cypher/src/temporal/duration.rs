@@ -14,8 +14,8 @@ pub(crate) const SECOND: i64 = 1_000_000_000;
 const DAY: f64 = 86_400e9;
 /// Nanoseconds in a month, on average.
 const MONTH: f64 = 2_629_746e9;
-const DAY_NANOSECONDS: i128 = 86_400 * SECOND as i128;
-const MONTH_NANOSECONDS: i128 = 2_629_746 * SECOND as i128;
+const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
+const MONTH_NANOSECONDS: i128 = 2_629_746_000_000_000;
 
 /// A length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

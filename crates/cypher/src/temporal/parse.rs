@@ -203,8 +203,8 @@ impl Sum {
     /// Adds an amount: of months, days or seconds (0, 1 or 2) times a factor.
     fn add(&mut self, amount: &str, place: usize, factor: i32) -> Option<()> {
         let amount = amount.replace(',', ".");
-        let number: f64 = amount.parse().ok()?;
-        let scaled = f64::from(self.sign) * number * f64::from(factor);
+        let size: f64 = amount.parse().ok()?;
+        let scaled = f64::from(self.sign) * size * f64::from(factor);
         match place {
             0 => self.parts.months += scaled,
             1 => self.parts.days += scaled,
@@ -221,12 +221,12 @@ impl Sum {
         if let Some(exact) = &mut self.exact {
             let sign = i64::from(if whole.starts_with('-') { -self.sign } else { self.sign });
             let digits = whole.trim_start_matches(['-', '+']);
-            let whole = if digits.is_empty() { 0 } else { self::number(digits)? };
+            let whole = if digits.is_empty() { 0 } else { number(digits)? };
             let part = exact.get_mut(place)?;
             *part = whole.checked_mul(sign * i64::from(factor)).and_then(|more| part.checked_add(more))?;
             if !fraction.is_empty() {
                 let [.., nanoseconds] = exact;
-                *nanoseconds = nanoseconds.checked_add(sign * self::number(&format!("{fraction:0<9}"))?)?;
+                *nanoseconds = nanoseconds.checked_add(sign * number(&format!("{fraction:0<9}"))?)?;
             }
         }
         Some(())

@@ -152,10 +152,7 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
         _ => (1, text),
     };
     let body = body.strip_prefix('P')?;
-    if body.starts_with(|one: char| one.is_ascii_digit())
-        && body.as_bytes().get(4) == Some(&b'-')
-        && !body.contains(['Y', 'D', 'W'])
-    {
+    if body.as_bytes().get(4) == Some(&b'-') && body.get(..4).and_then(number).is_some() {
         return dated_duration(body);
     }
     let (days, time) = match body.split_once('T') {

@@ -155,6 +155,10 @@ fn broken() -> Error {
     Error::malformed("groups of another process cannot be read")
 }
 
+fn mixed() -> Fault {
+    Fault::argument_type("avg expects numbers or durations, found both")
+}
+
 /// The state of one aggregate of one group.
 struct State {
     seen: Option<HashSet<Equivalent>>,
@@ -232,7 +236,12 @@ impl State {
                 self.sum(value, times)?;
             }
             Aggregation::Avg => {
-                if let Value::Duration(_) = value {
+                let is_duration = matches!(value, Value::Duration(_));
+                if self.count > times && is_duration != matches!(self.value, Value::Duration(_)) {
+                    return Err(mixed());
+                }
+                if is_duration {
+                    let value = if times == 1 { value } else { multiply(&value, &Value::Int(times))? };
                     self.value = if self.value.is_null() { value } else { add(&self.value, &value)? };
                 } else {
                     let one = numeric("avg")?;
@@ -338,6 +347,9 @@ impl State {
         if *count == 0 {
             return Ok(());
         }
+        if aggregate.what == Aggregation::Avg && before > 0 && value.is_null() != self.value.is_null() {
+            return Err(mixed());
+        }
         let whole = match whole {
             Value::String(digits) => Some(digits.parse::<i128>().map_err(|_| Fault::Other(broken()))?),
             _ => None,
@@ -387,7 +399,7 @@ impl State {
             Aggregation::Sum | Aggregation::Min | Aggregation::Max => self.value,
             Aggregation::Avg if self.count == 0 => Value::Null,
             Aggregation::Avg => match &self.value {
-                Value::Duration(sum) => sum.times(1.0 / self.count as f64)?,
+                Value::Duration(sum) => sum.divided(self.count)?,
                 _ => Value::Float(match self.whole {
                     Some(sum) => divided(sum, self.count),
                     None => self.mean,

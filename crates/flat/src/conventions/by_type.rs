@@ -42,7 +42,17 @@ pub(super) fn guess(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
     let keyed: Vec<(&TableFile, &str)> = files.iter().filter_map(|file| Some((file, key(file)?))).collect();
     // A table that has a key and ends is one of edges, unless its ends may be anything else.
     let may_be_node = |file: &TableFile| matches!(named_ends(file), Ok(None)) || are_weak(file);
-    let candidates: Vec<(&TableFile, &str)> = keyed.into_iter().filter(|(file, _)| may_be_node(file)).collect();
+    let mut candidates: Vec<(&TableFile, &str)> = keyed.iter().copied().filter(|(file, _)| may_be_node(file)).collect();
+    if candidates.is_empty() && files.iter().any(|file| matches!(named_ends(file), Ok(Some(_)))) {
+        // The nodes of a table of edges are in none, if not in one with a column that looks like one end of other edges.
+        let refused = keyed.iter().filter_map(|(file, key)| Some((*file, *key, named_ends(file).err()?)));
+        for (file, key, error) in refused {
+            if !draft {
+                return Err(error);
+            }
+            candidates.push((file, key));
+        }
+    }
     let mut nodes = Vec::with_capacity(candidates.len());
     for (at, (file, key)) in candidates.iter().enumerate() {
         match role(at, &candidates, files) {
@@ -389,6 +399,12 @@ mod tests {
         assert_eq!(guessed(&[person, ("event", &["id", "start", "end"])]), "none");
         assert_eq!(guessed(&[person, ("event", &["name"])]), "none");
         assert_eq!(guessed(&[("knows", &["source", "target"])]), "none");
+        let half: (&str, &[&str]) = ("person", &["id", "name", "_source"]);
+        assert_eq!(
+            guessed(&[half, ("person_knows_person", &["source", "target"])]),
+            "the column _source is one end of edges, and no column is the other"
+        );
+        assert_eq!(guessed(&[half, ("event", &["id"])]), "none");
         let twice = [person, ("knows", &["source", "target"][..]), ("person_knows_person", &["source", "target"])];
         assert!(guessed(&twice).contains("are tables of one type"));
     }

@@ -285,7 +285,10 @@ fn shown_value(data_type: &DataType, depth: usize, in_list: bool) -> Result<Data
         other if other.is_integer() || matches!(other, T::Float32 | T::Float64) => other.clone(),
         // A union has no counterpart; nulls alone, and values of no size, claim rows without any bytes.
         other => {
-            return Err(Error::unsupported(format!("columns of type {} are not read from Arrow IPC", type_name(other))));
+            return Err(Error::unsupported(format!(
+                "columns of type {} are not read from Arrow IPC",
+                type_name(other)
+            )));
         }
     })
 }

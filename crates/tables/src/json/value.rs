@@ -9,6 +9,8 @@ use arrow_schema::{DataType, FieldRef};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
+use isomorph_model::type_name::type_name;
+
 use crate::text::column::{self, Cell, Refused, excerpt, is_parsed, is_scalar};
 
 /// Whether columns of this type can be read from JSON.
@@ -43,7 +45,7 @@ pub(super) fn parse(data_type: &DataType, refuse_zones: bool, values: &[Option<&
 /// Returns the text of a JSON value if it has the kind that `data_type` requires.
 fn text<'a>(data_type: &DataType, value: &'a str) -> Result<Cell<'a>, String> {
     use DataType as T;
-    let wrong = || format!("{} is not a value of type {data_type}", excerpt(value.as_bytes()));
+    let wrong = || format!("{} is not a value of type {}", excerpt(value.as_bytes()), type_name(data_type));
     let is_quoted = value.starts_with('"');
     let is_literal = !is_quoted && !value.starts_with(['[', '{']);
     let string = || serde_json::from_str::<Cow<'a, str>>(value).map_err(|error| error.to_string());

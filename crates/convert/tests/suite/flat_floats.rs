@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float32Array, Float64Array};
-use isomorph_convert::{Format, Opened};
+use isomorph_convert::{Format, OpenOptions, Opened};
 use isomorph_error::Severity;
 use isomorph_flat::mapping_of;
-use isomorph_storage::Location;
+use isomorph_storage::{Blob, Location};
 use serde_json::json;
 
 use super::flat_alone::{findings, integers, lenient, refused, shown, table, texts};
@@ -133,11 +133,11 @@ fn a_table_of_edges_alone_has_integers_if_all_its_ends_are() {
         (digests(&graph).unwrap(), noted(&graph)),
         (expected.clone(), vec!["source".to_owned(), "target".to_owned()])
     );
-    table(&of_floats, vec![("source", integers(&[7, 3])), ("target", floats(&[3.0, 9.0]))]);
-    assert_eq!(digests(&open(&of_floats)).unwrap(), expected);
     let out = home.path().join("out");
     write(&graph, Format::CSV, &out);
     assert_eq!(digests(&open(&out)).unwrap(), expected);
+    table(&of_floats, vec![("source", integers(&[7, 3])), ("target", floats(&[3.0, 9.0]))]);
+    assert_eq!(digests(&open(&of_floats)).unwrap(), expected);
     // One that is none is named, and so is a type that no key has.
     table(&of_floats, vec![("source", floats(&[7.0, 3.0])), ("target", floats(&[3.0, 9.5]))]);
     let error = refused(&of_floats);
@@ -184,6 +184,46 @@ fn parts_may_have_integers_where_others_have_floats() {
 }
 
 #[test]
+fn a_stream_may_be_a_table_of_edges() {
+    let home = tempfile::tempdir().unwrap();
+    let stream = |name: &str, format: Option<Format>| {
+        let bytes = std::fs::read(home.path().join(name)).unwrap();
+        let place = Location::of_stream(Blob::from_bytes("standard input", &bytes.into()));
+        Opened::open(&place, &OpenOptions { from: format, ..OpenOptions::default() })
+    };
+    for (ending, format) in [
+        ("parquet", Format::PARQUET),
+        ("orc", Format::PARQUET),
+        ("arrow", Format::ARROW),
+        ("jsonl", Format::JSON_LINES),
+        ("csv", Format::CSV),
+    ] {
+        let name = format!("edges.{ending}");
+        let place = home.path().join(&name);
+        table(&place, vec![("source", integers(&[7, 3])), ("target", integers(&[3, 9])), ("w", floats(&[0.5, 1.5]))]);
+        // Lines with commas are an edge list, unless another format is named.
+        let named = (ending == "csv").then_some(format);
+        let options = OpenOptions { from: named, ..OpenOptions::default() };
+        let expected = digests(&Opened::open(&Location::from_path(&place), &options).unwrap()).unwrap();
+        for from in [named, Some(format)] {
+            let graph = stream(&name, from).unwrap();
+            assert_eq!((graph.format, digests(&graph).unwrap()), (format, expected.clone()), "{ending}");
+        }
+        let graph = stream(&name, named).unwrap();
+        let out = home.path().join(format!("out_{ending}"));
+        write(&graph, Format::PARQUET, &out);
+        assert_eq!(digests(&open(&out)).unwrap(), expected);
+        // A table of nodes is none.
+        table(&place, vec![("id", integers(&[7, 3]))]);
+        let error = stream(&name, Some(format)).map(|_| ()).unwrap_err();
+        assert!(error.message().contains("source and target: id"), "{ending} {error:?}");
+        let error = stream(&name, None).map(|_| ()).unwrap_err();
+        let is_told = !["jsonl", "csv"].contains(&ending);
+        assert_eq!(error.message().contains("source and target: id"), is_told, "{ending} {error:?}");
+    }
+}
+
+#[test]
 fn words_of_python_are_floats_in_lines_of_json() {
     let home = directory(&[
         (
@@ -200,7 +240,8 @@ fn words_of_python_are_floats_in_lines_of_json() {
     let all = lines(&graph);
     assert_eq!(all[0]["properties"], json!({"x": "NaN", "l": [1.5, "-Infinity"]}));
     assert_eq!(all[1]["properties"], json!({"x": "Infinity", "t": "NaN, Infinity"}));
-    let out = home.path().join("out.parquet");
+    let out = tempfile::tempdir().unwrap();
+    let out = out.path().join("out");
     write(&graph, Format::PARQUET, &out);
     assert_eq!(digests(&open(&out)).unwrap(), digests(&graph).unwrap());
     // They are no JSON in the place of anything else, and no keys.

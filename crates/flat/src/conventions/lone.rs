@@ -78,7 +78,7 @@ pub(crate) fn lone(file: &TableFile, draft: bool) -> Result<Option<Recognised>> 
     Ok(Some((script, told)))
 }
 
-/// The table that all files of a directory are, if they are called parts of one; CSV that is not called so is an edge list of its own. `empty` are
+/// The table that all files of a directory are, if they are called parts of one; a file of CSV that is not called so is an edge list of its own. `empty` are
 /// files without bytes. Whether the others have the same columns, in any order, is seen when they are read.
 pub(super) fn only_table(mut files: Vec<TableFile>, empty: Vec<String>, draft: bool) -> Option<TableFile> {
     files.extend(empty.into_iter().filter_map(|name| {
@@ -88,7 +88,7 @@ pub(super) fn only_table(mut files: Vec<TableFile>, empty: Vec<String>, draft: b
     files.sort_by(|one, other| one.name.cmp(&other.name));
     let are_parts = files.iter().all(|file| is_part(&file.name));
     let lead = files.iter().find(|file| !file.columns.is_empty()).or(files.first())?;
-    let is_alone = files.len() == 1 && (draft || lead.encoding != Encoding::Csv);
+    let is_alone = files.len() == 1 && (draft || lead.encoding != Encoding::Csv || lead.name.ends_with('/'));
     let are_alike = files.iter().all(|file| file.encoding == lead.encoding);
     if !(is_alone || are_parts && are_alike) {
         return None;

@@ -229,7 +229,7 @@ impl Opening {
                     "keys are integers or text, and {key_name} of the table {} is of type {}{}",
                     table.name,
                     type_name(other),
-                    table.told_fraction(&own.name)
+                    table.told_fraction(other)
                 );
                 return Err(vertex.at.error(file, what));
             }

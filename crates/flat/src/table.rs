@@ -20,7 +20,6 @@ use crate::reading::Reading;
 use crate::rules;
 use crate::sql::{Column, ColumnType, ExternalTable, TableOptions};
 use crate::survey::{CsvSurvey, Found, Roles, Wanted, header, survey};
-use crate::whole_floats::Fraction;
 
 /// An opened table.
 pub(crate) struct Table {
@@ -45,8 +44,8 @@ pub(crate) struct Table {
     /// Whose ends the rows are, if no file lists them, and the file that keeps them.
     pub ends_of: Option<EndsOf>,
     temporary: Option<ScratchFile>,
-    /// The first value because of which a column of floats is none of keys.
-    pub fraction: Option<Fraction>,
+    /// The first value because of which columns of floats are none of keys, and its place.
+    pub fraction: Option<String>,
 }
 
 /// A table as it is declared in a mapping file.

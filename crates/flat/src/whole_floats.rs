@@ -26,13 +26,6 @@ const INEXACT_SINGLE: f64 = 16_777_216.0;
 /// Rows of a batch.
 const ROWS: usize = 1 << 14;
 
-/// The first value of a column of keys that is no integer.
-pub(crate) struct Fraction {
-    /// The name of the column.
-    column: String,
-    what: String,
-}
-
 impl TableColumn {
     /// The same column, whose floats are read as integers.
     pub fn of_integers(&mut self, is_end: bool) {
@@ -125,7 +118,7 @@ impl Table {
         }
         let before = self.columns.clone();
         tried.iter().for_each(|at| self.columns[*at].of_integers(false));
-        let read = |piece: Piece, give: &mut dyn FnMut(Fraction) -> Result<()>| {
+        let read = |piece: Piece, give: &mut dyn FnMut(String) -> Result<()>| {
             let mut reading = self.read(&piece, &tried, ROWS)?;
             loop {
                 match reading.next_batch() {
@@ -133,8 +126,7 @@ impl Table {
                     Ok(Some(_)) => {}
                     // A value that is no integer, or an integer that is too large: the columns stay what they are.
                     Err(error) if error.broken_rule() == Some(&TEXT_VALUE) => {
-                        let column = error.place().field.clone().unwrap_or_default();
-                        return give(Fraction { column, what: format!("{} ({})", error.message(), error.place()) });
+                        return give(format!("{} ({})", error.message(), error.place()));
                     }
                     Err(error) => return Err(error),
                 }
@@ -163,9 +155,9 @@ impl Table {
         self.options.integers.extend(found);
     }
 
-    /// Why a column of floats is none of keys, if one of its values is the reason: behind what is said of its type.
-    pub fn told_fraction(&self, column: &str) -> String {
-        let own = self.fraction.as_ref().filter(|own| own.column == column);
-        own.map_or_else(String::new, |own| format!(": {}", own.what))
+    /// Why columns of floats are none of keys, if one of their values is the reason: behind what is said of the type of one.
+    pub fn told_fraction(&self, data_type: &DataType) -> String {
+        let why = self.fraction.as_ref().filter(|_| data_type.is_floating());
+        why.map_or_else(String::new, |why| format!(": {why}"))
     }
 }

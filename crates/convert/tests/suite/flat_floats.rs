@@ -129,10 +129,7 @@ fn a_table_of_edges_alone_has_integers_if_all_its_ends_are() {
     let expected = digests(&open(&of_integers)).unwrap();
     table(&of_floats, vec![("source", floats(&[7.0, 3.0])), ("target", floats(&[3.0, 9.0]))]);
     let graph = open(&of_floats);
-    assert_eq!(
-        (digests(&graph).unwrap(), noted(&graph)),
-        (expected.clone(), vec!["source".to_owned(), "target".to_owned()])
-    );
+    assert_eq!((digests(&graph).unwrap(), noted(&graph)), (expected, vec!["source".to_owned(), "target".to_owned()]));
     let out = home.path().join("out");
     write(&graph, Format::CSV, &out);
     assert_eq!(digests(&open(&out)).unwrap(), expected);
@@ -141,8 +138,8 @@ fn a_table_of_edges_alone_has_integers_if_all_its_ends_are() {
     // One that is none is named, and so is a type that no key has.
     table(&of_floats, vec![("source", floats(&[7.0, 3.0])), ("target", floats(&[3.0, 9.5]))]);
     let error = refused(&of_floats);
-    assert!(error.message().contains("target of the table edges is of type double: 9.5 is no integer"), "{error:?}");
-    assert!(error.message().contains("row 1"), "{error:?}");
+    assert!(error.message().contains("source of the table edges is of type double: 9.5 is no integer"), "{error:?}");
+    assert!(error.message().contains("row 1, target"), "{error:?}");
     table(&of_floats, vec![("source", floats(&[1.0])), ("target", texts(&["1.0"]))]);
     assert!(refused(&of_floats).message().contains("source of the table edges is of type double"));
     // Lines of JSON have the same, and never one node twice.
@@ -207,7 +204,7 @@ fn a_stream_may_be_a_table_of_edges() {
         let expected = digests(&Opened::open(&Location::from_path(&place), &options).unwrap()).unwrap();
         for from in [named, Some(format)] {
             let graph = stream(&name, from).unwrap();
-            assert_eq!((graph.format, digests(&graph).unwrap()), (format, expected.clone()), "{ending}");
+            assert_eq!((graph.format, digests(&graph).unwrap()), (format, expected), "{ending}");
         }
         let graph = stream(&name, named).unwrap();
         let out = home.path().join(format!("out_{ending}"));

@@ -3,6 +3,7 @@
 //! | aggregate | the engine | here |
 //! |---|---|---|
 //! | `sum` of integers | wraps | an error |
+//! | `avg` of integers | a sum of floats | an exact sum, divided |
 //! | `sum` and `avg` of decimals | wrap, or have more digits than their type | an error |
 //! | `max` and `min` of floats in groups | depend on the order of rows where there is a NaN | NaN is the greatest |
 //! | `max` and `min` of intervals | by months, then days, then the rest | by length |
@@ -28,6 +29,7 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr::expressions::Literal;
 
 use crate::extremes::{Extreme, Extremes, floats};
+use crate::integer_means::{self, IntegerMeans};
 use crate::intervals;
 use crate::means::{DecimalMean, mean_of};
 use crate::ordered_sets;
@@ -118,6 +120,11 @@ impl Exactly {
             )
     }
 
+    /// Whether the exact mean of these values is made here.
+    fn is_of_integers(&self, argument: Option<&FieldRef>) -> bool {
+        self.kind == Kind::Mean && integer_means::are_integers(argument)
+    }
+
     /// Groups of floats or intervals, of which the greatest or least is found here.
     fn extremes(&self, data_type: &DataType) -> Option<Box<dyn GroupsAccumulator>> {
         let is_greatest = match self.kind {
@@ -167,6 +174,9 @@ impl AggregateUDFImpl for Exactly {
                 false => Ok(Box::new(WholeSum::new(data_type))),
             };
         }
+        if self.is_of_integers(args.expr_fields.first()) {
+            return integer_means::accumulator(args);
+        }
         if self.is_wide(args.expr_fields.first()) {
             return match args.is_distinct {
                 true => {
@@ -192,6 +202,9 @@ impl AggregateUDFImpl for Exactly {
             let name = format_state_name(args.name, "sum");
             return Ok(vec![Arc::new(Field::new(name, DataType::Decimal128(DIGITS, 0), true))]);
         }
+        if self.is_of_integers(args.input_fields.first()) {
+            return Ok(integer_means::state_fields(&args));
+        }
         if self.is_wide(args.input_fields.first()) && !args.is_distinct {
             let field =
                 |name: &str, data_type| Arc::new(Field::new(format_state_name(args.name, name), data_type, true));
@@ -204,6 +217,7 @@ impl AggregateUDFImpl for Exactly {
         match self.kind {
             Kind::Percentile => false,
             Kind::Sum if self.is_whole(args.return_type()) => !args.is_distinct,
+            Kind::Mean if self.is_of_integers(args.expr_fields.first()) => !args.is_distinct,
             Kind::Mean if self.is_wide(args.expr_fields.first()) => false,
             _ if self.is_of_intervals(args.return_type()) => true,
             _ => self.inner.groups_accumulator_supported(args),
@@ -214,6 +228,9 @@ impl AggregateUDFImpl for Exactly {
         let data_type = args.return_type().clone();
         if let Some(extremes) = self.extremes(&data_type) {
             return Ok(extremes);
+        }
+        if self.is_of_integers(args.expr_fields.first()) {
+            return Ok(Box::new(IntegerMeans::default()));
         }
         match self.is_whole(&data_type) {
             true => Ok(Box::new(WholeSums { data_type, sums: Vec::new() })),
@@ -226,6 +243,7 @@ impl AggregateUDFImpl for Exactly {
         match self.kind {
             _ if args.is_distinct => Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args))),
             Kind::Sum if self.is_whole(args.return_type()) => self.accumulator(args),
+            Kind::Mean if self.is_of_integers(args.expr_fields.first()) => self.accumulator(args),
             Kind::Sum | Kind::Mean if is_float => Ok(Box::new(Sliding::new(self.kind == Kind::Mean))),
             Kind::Mean if self.is_wide(args.expr_fields.first()) => self.accumulator(args),
             _ if self.is_of_intervals(args.return_type()) => {
@@ -284,7 +302,10 @@ impl AggregateUDFImpl for Exactly {
     }
 
     fn signature(&self) -> &Signature {
-        self.inner.signature()
+        match self.kind {
+            Kind::Mean => &integer_means::SIGNATURE,
+            _ => self.inner.signature(),
+        }
     }
 
     fn return_type(&self, types: &[DataType]) -> Result<DataType> {
@@ -333,7 +354,10 @@ impl AggregateUDFImpl for Exactly {
     }
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
-        self.inner.coerce_types(types)
+        match self.kind {
+            Kind::Mean => integer_means::coerced(types, &self.inner),
+            _ => self.inner.coerce_types(types),
+        }
     }
 
     fn is_descending(&self) -> Option<bool> {

@@ -2,13 +2,14 @@
 
 use std::any::TypeId;
 
-use datafusion::sql::sqlparser::ast::Expr;
+use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator};
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, Precedence};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::Token;
 
 /// The generic dialect, but `a is distinct from b and c` is `(a is distinct from b) and c`, as in the SQL standard: the parser takes all that follows as the
-/// right side.
+/// right side. And `not exists (…) is null` is `not (exists (…) is null)`: the parser takes `not exists` for one word.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Questions;
 
@@ -108,6 +109,20 @@ impl Dialect for Questions {
         supports_select_item_multi_column_alias,
         supports_xml_expressions
     );
+
+    fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+        let is_negated = parser.peek_keyword(Keyword::NOT)
+            && matches!(&parser.peek_nth_token_ref(1).token, Token::Word(word) if word.keyword == Keyword::EXISTS);
+        if !is_negated {
+            return None;
+        }
+        parser.advance_token();
+        let inner = parser.parse_subexpr(self.prec_value(Precedence::UnaryNot));
+        Some(inner.map(|inner| match inner {
+            Expr::Exists { subquery, negated: false } => Expr::Exists { subquery, negated: true },
+            other => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(other) },
+        }))
+    }
 
     fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, _: u8) -> Option<Result<Expr, ParserError>> {
         let is_negated = match () {

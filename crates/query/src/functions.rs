@@ -27,6 +27,7 @@ use crate::doubles::nearest;
 use crate::errors::inside;
 use crate::instants::UTC;
 use crate::intervals::{canonicals, extremes, lengths};
+use crate::local_times::instants_in;
 use crate::sums::{has_digits, too_long};
 use crate::truncated::begins;
 
@@ -482,12 +483,7 @@ impl ScalarUDFImpl for Function {
             (Does::Instant, [time, ColumnarValue::Scalar(zone)]) => {
                 let zone = zone.try_as_str().flatten().unwrap_or(UTC);
                 let utc = args.return_field.data_type();
-                let options = CastOptions { safe: false, ..CastOptions::default() };
-                each(time, &|times| {
-                    let DataType::Timestamp(unit, _) = utc else { return internal_err!("{utc} is no instant") };
-                    let local = cast_with_options(times, &DataType::Timestamp(*unit, Some(zone.into())), &options)?;
-                    Ok(cast_with_options(&local, utc, &options)?)
-                })
+                each(time, &|times| instants_in(times, zone, utc))
             }
             (Does::Begin, [ColumnarValue::Scalar(of), date]) => {
                 let of = of.try_as_str().flatten().unwrap_or_default().to_lowercase();

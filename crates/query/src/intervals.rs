@@ -45,7 +45,7 @@ fn canonical(one: IntervalMonthDayNano) -> IntervalMonthDayNano {
 }
 
 /// The intervals of an array, with months, days and nanoseconds.
-fn whole(array: &ArrayRef) -> Result<IntervalMonthDayNanoArray> {
+pub(crate) fn whole(array: &ArrayRef) -> Result<IntervalMonthDayNanoArray> {
     if let Some(intervals) = array.as_primitive_opt::<IntervalMonthDayNanoType>() {
         return Ok(intervals.clone());
     }

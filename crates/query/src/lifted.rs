@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `order by x in (select …)`, `order by (select …)` | refuses it | a column, which is dropped above |
 //! | groups, arguments of aggregates, and windows with `x in (select …)`, or with a value of a subquery that depends on the row | refuses them | a column |
-//! | windows in the order of comparisons, and divided by them | forgets the order, where a function is compared | a column |
+//! | windows in the order of comparisons or of subqueries, and divided by them | forgets the order, where a function is compared | a column |
 //! | `x in (select …)`, where `x` has a subquery itself | looks for one inside of the other | `x` is a column |
 //! | `a join b on a.x in (select …)` | refuses it in outer joins, and forgets that a null may be anything | a condition above an inner join; a column of the table that an outer one depends on |
 
@@ -30,7 +30,7 @@ pub(crate) fn lifted(plan: LogicalPlan) -> Result<LogicalPlan> {
         LogicalPlan::Sort(sort) if sort.expr.iter().any(|one| is_of_subquery(&one.expr)) => of_order(sort),
         LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(is_joined) => of_join(join),
         LogicalPlan::Aggregate(_) if plan.expressions().iter().any(is_joined) => of_values(plan),
-        LogicalPlan::Window(_) if plan.expressions().iter().any(|one| is_joined(one) || is_of_comparisons(one)) => {
+        LogicalPlan::Window(_) if plan.expressions().iter().any(|one| is_joined(one) || has_lost_order(one)) => {
             of_values(plan)
         }
         LogicalPlan::Projection(_) | LogicalPlan::Filter(_) if plan.expressions().iter().any(has_subquery) => {
@@ -40,25 +40,25 @@ pub(crate) fn lifted(plan: LogicalPlan) -> Result<LogicalPlan> {
     }
 }
 
-/// Whether a window is in the order of comparisons, or divided by them.
-fn is_of_comparisons(value: &Expr) -> bool {
+/// Whether a window is in the order of values of which the engine forgets that rows are in it, or divided by them.
+fn has_lost_order(value: &Expr) -> bool {
     let is_one = |part: &Expr| match part {
         Expr::WindowFunction(one) => {
             let sorted = one.params.order_by.iter().map(|sort| &sort.expr);
-            Ok(one.params.partition_by.iter().chain(sorted).any(compares))
+            Ok(one.params.partition_by.iter().chain(sorted).any(is_lost))
         }
         _ => Ok(false),
     };
     value.exists(is_one).unwrap_or(false)
 }
 
-/// Whether a value compares others.
-fn compares(value: &Expr) -> bool {
+/// Whether a value compares others, or has a subquery.
+fn is_lost(value: &Expr) -> bool {
     let is_one = |part: &Expr| match part {
         Expr::BinaryExpr(one) => Ok(is_comparison(one.op)),
         other => Ok(matches!(other, Expr::Between(_))),
     };
-    value.exists(is_one).unwrap_or(false)
+    is_of_subquery(value) || value.exists(is_one).unwrap_or(false)
 }
 
 /// Whether a value has a subquery that the engine joins with the rows: one that is compared with, or one that depends on the row.
@@ -155,7 +155,7 @@ fn of_values(plan: LogicalPlan) -> Result<LogicalPlan> {
                     one.params.filter.iter_mut().for_each(|one| all.lift(one));
                     let sorted = one.params.order_by.iter_mut().map(|sort| &mut sort.expr);
                     for value in one.params.partition_by.iter_mut().chain(sorted) {
-                        match compares(value) {
+                        match is_lost(value) {
                             true => all.add(value),
                             false => all.lift(value),
                         }

@@ -15,13 +15,14 @@ use isomorph::{Error, Result};
 use crate::catalog::Catalog;
 use crate::dialect::Questions;
 use crate::errors::syntax;
+use crate::table_columns::Scope;
 
 /// Rewrites them in `statement`, whose names are resolved.
 ///
 /// # Errors
 /// [`isomorph::Kind::Unsupported`] where it is not known which tables have the columns.
 pub(crate) fn merge(statement: &mut Statement, catalog: &Catalog) -> Result<()> {
-    match statement.visit(&mut Merger { catalog }) {
+    match statement.visit(&mut Merger { scope: Scope::new(catalog) }) {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(()),
     }
@@ -34,17 +35,23 @@ fn refused(why: &str) -> Error {
 }
 
 struct Merger<'c> {
-    catalog: &'c Catalog,
+    scope: Scope<'c>,
 }
 
 impl VisitorMut for Merger<'_> {
     type Break = Error;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
-        match self.body(&mut query.body, query.order_by.as_mut()) {
+        let done = self.scope.enter(query).and_then(|()| self.body(&mut query.body, query.order_by.as_mut()));
+        match done {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         }
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+        self.scope.leave();
+        ControlFlow::Continue(())
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
@@ -183,7 +190,37 @@ impl Merger<'_> {
                     .hint("select a.*, b.x from a left join b using (id)    the columns by their tables"));
             }
         }
-        Ok(())
+        select.from.iter().try_for_each(|from| self.check(from))
+    }
+
+    /// Refuses natural left joins that are left to the engine, unless the tables have columns in common: without one it loses the rows that only the left table has.
+    fn check(&self, from: &TableWithJoins) -> Result<()> {
+        let mut tables = vec![self.table(&from.relation)];
+        for join in &from.joins {
+            let right = self.table(&join.relation);
+            if let JoinOperator::Left(JoinConstraint::Natural) | JoinOperator::LeftOuter(JoinConstraint::Natural) =
+                &join.join_operator
+            {
+                let left: Result<Vec<&Table>> =
+                    tables.iter().map(|table| table.as_ref().map_err(|_| refused("here"))).collect();
+                let names = match (left, &right) {
+                    (Ok(left), Ok(right)) => common(left, right).unwrap_or_default(),
+                    _ => Vec::new(),
+                };
+                if names.is_empty() {
+                    let text =
+                        "a natural left join of tables that are not known to have a column in common is not supported";
+                    let error = Error::unsupported(text).at(Place::file("the question"));
+                    return Err(error.hint("a left join b using (id)"));
+                }
+            }
+            tables.push(right);
+        }
+        let factors = std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation));
+        factors.into_iter().try_for_each(|factor| match factor {
+            TableFactor::NestedJoin { table_with_joins, .. } => self.check(table_with_joins),
+            _ => Ok(()),
+        })
     }
 
     fn rewrite(&self, select: &mut Select, order: Option<&mut OrderBy>) -> Result<()> {
@@ -307,50 +344,27 @@ impl Merger<'_> {
         };
         match factor {
             TableFactor::Table { name, alias, args: None, .. } => {
-                let columns = self.columns(name)?;
+                let columns = self.scope.of_table(name)?;
                 Ok(match alias {
                     Some(alias) => of(alias, columns),
                     None => Table { qualifier: name.to_string(), columns, merged: Vec::new() },
                 })
             }
             TableFactor::Table { alias: Some(alias), .. } => Ok(of(alias, None)),
-            TableFactor::Derived { alias: Some(alias), subquery, .. } => Ok(of(alias, named(subquery))),
+            TableFactor::Derived { alias: Some(alias), subquery, .. } => {
+                Ok(of(alias, self.scope.of_query(subquery, false)?))
+            }
             _ => Err(refused("beside such a table")),
         }
     }
-
-    /// The columns of a table of a graph or a file.
-    fn columns(&self, name: &ObjectName) -> Result<Option<Vec<String>>> {
-        let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
-        let [schema, table] = parts.as_slice() else { return Ok(None) };
-        let tables = self.catalog.tables(&schema.value)?;
-        let own = |name: &str| name == table.value;
-        let entry = tables.iter().find(|entry| own(&entry.name));
-        let entry = entry.or_else(|| tables.iter().find(|entry| entry.other.as_deref().is_some_and(own)));
-        let columns = |entry: &crate::catalog::Entry| {
-            entry.rows.schema().fields().iter().map(|field| field.name().clone()).collect()
-        };
-        Ok(entry.map(columns))
-    }
-}
-
-/// The columns of a query, if all of them have names.
-fn named(query: &Query) -> Option<Vec<String>> {
-    let SetExpr::Select(select) = &*query.body else { return None };
-    let name = |item: &SelectItem| match item {
-        SelectItem::UnnamedExpr(Expr::Identifier(name)) => Some(name.value.clone()),
-        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => names.last().map(|name| name.value.clone()),
-        SelectItem::ExprWithAlias { alias, .. } => Some(alias.value.clone()),
-        _ => None,
-    };
-    select.projection.iter().map(name).collect()
 }
 
 fn last(name: &ObjectName) -> Option<String> {
     name.0.last()?.as_ident().map(|ident| ident.value.clone())
 }
 
-fn constraint(join: &mut Join) -> Option<&mut JoinConstraint> {
+/// What the rows of a join have in common, if it says so.
+pub(crate) fn constraint(join: &mut Join) -> Option<&mut JoinConstraint> {
     use JoinOperator as J;
     match &mut join.join_operator {
         J::Join(on)
@@ -365,8 +379,8 @@ fn constraint(join: &mut Join) -> Option<&mut JoinConstraint> {
 }
 
 /// The columns of both sides.
-fn common(tables: &[Table], right: &Table) -> Result<Vec<String>> {
-    let left = tables.iter().map(|table| table.columns.clone()).collect::<Option<Vec<_>>>();
+fn common<'t>(tables: impl IntoIterator<Item = &'t Table>, right: &Table) -> Result<Vec<String>> {
+    let left = tables.into_iter().map(|table| table.columns.clone()).collect::<Option<Vec<_>>>();
     let (Some(left), Some(right)) = (left, &right.columns) else {
         return Err(refused("beside a table whose columns are not named"));
     };

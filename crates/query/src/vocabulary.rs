@@ -12,6 +12,7 @@ use isomorph::{Error, Result, did_you_mean};
 
 use crate::catalog::{CATALOG, Catalog, Entry, FILES, QUADS};
 use crate::names::{Match, find};
+use crate::table_columns::Scope;
 
 /// A table that a statement reads.
 #[derive(Debug, Clone)]
@@ -217,7 +218,12 @@ impl Collector<'_> {
     fn alias(&mut self, alias: &TableAlias, columns: Option<Vec<String>>) {
         let given: Vec<String> = alias.columns.iter().map(|column| column.name.value.clone()).collect();
         self.all.columns.extend(given.iter().cloned());
-        let columns = if given.is_empty() { columns } else { Some(given) };
+        let columns = match columns {
+            // Those that the alias does not name keep their names.
+            Some(all) => Some(given.iter().cloned().chain(all.into_iter().skip(given.len())).collect()),
+            None if given.is_empty() => None,
+            None => Some(given),
+        };
         self.all.relations.push(Relation { qualifier: alias.name.value.clone(), path: None, columns });
     }
 
@@ -267,6 +273,15 @@ impl Visitor for Collector<'_> {
             TableFactor::Table { name, alias, args: None, .. } => {
                 if let Err(error) = self.table(name, alias.as_ref()) {
                     return ControlFlow::Break(error);
+                }
+            }
+            TableFactor::Derived { alias: Some(alias), subquery, .. } if !alias.columns.is_empty() => {
+                let columns = Scope::new(self.catalog).of_query(subquery, true).unwrap_or_default();
+                let is_known = columns.is_some();
+                self.alias(alias, columns);
+                // It may have more columns than its alias names.
+                if let Some(relation) = self.all.relations.last_mut().filter(|_| !is_known) {
+                    relation.columns = None;
                 }
             }
             TableFactor::Table { alias: Some(alias), .. }

@@ -3,15 +3,18 @@
 
 mod answers;
 mod casts;
+mod clauses;
 mod correlated;
 mod decimals;
 mod direct;
 mod end_groups;
 mod existing;
+mod extracts;
 mod formats;
 mod forms;
 mod graph_table;
 mod instants;
+mod integer_means;
 mod intervals;
 mod joins;
 mod membership_values;

@@ -205,7 +205,8 @@ class Graph:
         Node types are tables of this name, edge types ``source_relation_target`` or the relation, with ``_source`` and ``_target``. It
         reads only. Half of the graph's memory is the engine's; what does not fit is sorted on disk.
 
-        :param parameters: values for ``$name`` in the query: numbers, texts, booleans, dates and times. They are bound, never part of the text
+        :param parameters: values for ``$name`` in the query: numbers, texts, booleans, dates, times, ``None``, and lists of these where a list can
+            stand (``id = any($ids)``). They are bound, never part of the text
         """
         values = [(name, bound(name, value)) for name, value in parameters.items()]
         query = text("query", query)

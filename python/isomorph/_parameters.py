@@ -60,9 +60,13 @@ def _moment(name: str, value: Any) -> datetime.date | None:
     raise usage(f"{name} is {value}, which is no datetime of Python", "a time in microseconds, of the years 1 to 9999", "its text")
 
 
-def bound(name: str, value: object) -> str:
-    """A value for a query, as text."""
+def bound(name: str, value: object) -> str | None:
+    """A value for a query, as text; ``None`` for null. A list is one of JSON."""
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(_item(name, item) for item in value) + "]"
     value = plain(f"parameter {name}", value)
+    if value is None:
+        return None
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (datetime.date, datetime.time)):
@@ -76,7 +80,17 @@ def bound(name: str, value: object) -> str:
         return float.__repr__(value)
     if isinstance(value, decimal.Decimal):
         return str(value)
-    raise usage(f"parameter {name} is a {type(value).__name__}", "a number, a text, a boolean, a date or a time")
+    raise usage(f"parameter {name} is a {type(value).__name__}", "a number, a text, a boolean, a date, a time, None or a list of these")
+
+
+def _item(name: str, value: object) -> str:
+    """An item of a list, as JSON: numbers with all of their digits."""
+    value = plain(f"parameter {name}", value)
+    if isinstance(value, (list, tuple)):
+        raise usage(f"parameter {name} has a {type(value).__name__} inside", "a list of numbers, texts, booleans, dates, times and None")
+    item = bound(name, value)
+    is_written = isinstance(value, int) or isinstance(value, (float, decimal.Decimal)) and math.isfinite(value)
+    return "null" if item is None else item if is_written else json.dumps(item)
 
 
 def as_json(name: str, value: object) -> str:

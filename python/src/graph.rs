@@ -377,7 +377,7 @@ impl Graph {
         found.map(|table| Table::new(Arc::new(table)))
     }
 
-    fn sql(&self, py: Python<'_>, query: String, parameters: Vec<(String, String)>) -> PyResult<Table> {
+    fn sql(&self, py: Python<'_>, query: String, parameters: Vec<(String, Option<String>)>) -> PyResult<Table> {
         let shared = Arc::clone(&self.shared);
         run(py, None, Ending::Abandoned, move |_| Sql::new(&shared, query, parameters))
             .map(|table| Table::new(Arc::new(table)))

@@ -24,9 +24,12 @@ pub(crate) struct Sql {
 
 impl Sql {
     /// The answer to `query`; a wrong query is an error here. No rows are read.
-    pub(crate) fn new(graph: &Arc<Shared>, query: String, values: Vec<(String, String)>) -> Result<Sql> {
+    pub(crate) fn new(graph: &Arc<Shared>, query: String, values: Vec<(String, Option<String>)>) -> Result<Sql> {
         let none = Parameters::new();
-        let parameters = values.into_iter().fold(none, |all, (name, value)| all.with(name, value));
+        let parameters = values.into_iter().fold(none, |all, (name, value)| match value {
+            Some(value) => all.with(name, value),
+            None => all.with_null(name),
+        });
         let schema = graph.engine()?.columns(&query, &parameters)?;
         Ok(Sql { graph: Arc::clone(graph), query, parameters, schema })
     }

@@ -78,7 +78,7 @@ impl AnswerFormat {
             Some("csv") => Ok(AnswerFormat::Csv),
             Some("json") => Ok(AnswerFormat::Json),
             Some("jsonl" | "ndjson") => Ok(AnswerFormat::Jsonl),
-            Some("parquet" | "parq") => Ok(AnswerFormat::Parquet),
+            Some("parquet" | "parq" | "pq") => Ok(AnswerFormat::Parquet),
             Some("arrow" | "feather" | "ipc") => Ok(AnswerFormat::Arrow),
             Some("txt") => Ok(AnswerFormat::Table),
             _ => Err(Error::usage("the name of the output file says no format").at(file).hint("--format parquet")),

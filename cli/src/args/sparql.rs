@@ -145,7 +145,7 @@ impl AnswerFormat {
             "srj" => "json".to_owned(),
             "srx" => "xml".to_owned(),
             "txt" => "table".to_owned(),
-            "parq" => "parquet".to_owned(),
+            "parq" | "pq" => "parquet".to_owned(),
             "feather" | "ipc" => "arrow".to_owned(),
             "ndjson" => "jsonl".to_owned(),
             other => other.to_owned(),

@@ -22,7 +22,7 @@ pub struct SqlArgs {
     /// Read the query from this file; all arguments are paths then [default: the last argument]
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub file: Option<String>,
-    /// Value of $NAME in the query; may be given several times. It is bound, never parsed as SQL [default: none]
+    /// Value of $NAME in the query; may be given several times: a number, a text, null, or a list like [1,2]. It is bound, never parsed as SQL [default: none]
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, String)>,
     #[command(flatten)]

@@ -49,8 +49,10 @@ pub fn answer(args: &SqlArgs, formats: &Registry, console: &Console, session: &m
     let (query, explains) = args.explained.of(query, explained);
     let format = args.answer.form(console.json)?;
     let Tables { engine, opened } = tables(&paths, args, formats, console, session)?;
-    let parameters =
-        args.parameters.iter().fold(Parameters::new(), |all, (name, value)| all.with(name.as_str(), value.as_str()));
+    let parameters = args.parameters.iter().fold(Parameters::new(), |all, (name, value)| match value.as_str() {
+        "null" => all.with_null(name.as_str()),
+        value => all.with(name.as_str(), value),
+    });
     if let Some(runs) = explains {
         return super::explained::show(&engine.explain(&query, &parameters, runs, &mut go_on)?, console);
     }

@@ -30,6 +30,34 @@ fn a_graph_is_read_from_standard_input() {
 }
 
 #[test]
+fn a_table_of_edges_is_read_from_standard_input() {
+    let home = Home::new();
+    let lines = "{\"source\":1,\"target\":2,\"w\":0.5}\n{\"source\":2,\"target\":3,\"w\":NaN}\n";
+    home.write("edges.jsonl", lines);
+    let hashes = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let of_file = home.run(&["digest", "edges.jsonl"]).exits(0).out;
+    let of_stream = home.feed(&["digest", "-"], lines.as_bytes()).exits(0).out;
+    assert_eq!(hashes(&of_stream), hashes(&of_file));
+    for format in ["parquet", "arrow"] {
+        home.run(&["convert", "edges.jsonl", format, "--to", format]).exits(0);
+        let table = std::fs::read(home.at(&format!("{format}/edge.{format}"))).unwrap();
+        for words in [&["digest", "-"][..], &["digest", "-", "--from", format]] {
+            assert_eq!(hashes(&home.feed(words, &table).exits(0).out), hashes(&of_file), "{words:?}");
+        }
+        home.feed(&["convert", "-", "out.graphml"], &table).exits(0);
+        std::fs::remove_file(home.at("out.graphml")).unwrap();
+        // A table of nodes is no graph.
+        let nodes = std::fs::read(home.at(&format!("{format}/node.{format}"))).unwrap();
+        for words in [&["info", "-"][..], &["info", "-", "--from", format]] {
+            let done = home.feed(words, &nodes).exits(4);
+            assert!(done.err.contains("source and target: id"), "{}", done.err);
+        }
+    }
+    let table = "source,target,w\n1,2,0.5\n2,3,nan\n";
+    assert_eq!(hashes(&home.feed(&["digest", "-", "--from", "csv"], table.as_bytes()).exits(0).out), hashes(&of_file));
+}
+
+#[test]
 fn a_text_of_deepgnn_is_read_from_standard_input_when_its_format_is_named() {
     let home = Home::with_people();
     home.run(&["convert", "people.csv", "people.json", "--text", "json", "--lossy"]).exits(0);

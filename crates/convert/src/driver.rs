@@ -78,6 +78,14 @@ pub trait Driver: Send + Sync {
         Ok(true)
     }
 
+    /// The files of a detected directory that are parts of one graph of this format, although alone they would be graphs of others.
+    ///
+    /// # Errors
+    /// If the location cannot be read.
+    fn parts(&self, _directory: &Location) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
     /// Whether every file in a directory belongs to a graph of this format, so that `--replace` may remove it. `names` lists
     /// the directory.
     ///

@@ -6,7 +6,7 @@ use std::fmt;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Location, Root};
 
-use crate::catalogue::{catalogue, not_one_graph};
+use crate::catalogue::{Listed, catalogue, not_one_graph};
 use crate::driver::{Driver, Format};
 use crate::drivers::STANDARD;
 use crate::sidecar::Sidecar;
@@ -130,7 +130,9 @@ impl Registry {
     /// `format`, unless it is the format of one file in a directory that also holds other graphs.
     fn only(&self, format: Format, location: &Location) -> Result<Format> {
         let inside = catalogue(location, self)?;
-        let others = inside.graphs.iter().any(|graph| graph.format != format);
+        let parts = format.parts(location)?;
+        let is_part = |graph: &Listed| parts.iter().any(|name| name == graph.location.file_name());
+        let others = inside.graphs.iter().any(|graph| graph.format != format && !is_part(graph));
         if others { Err(not_one_graph(location, &inside)) } else { Ok(format) }
     }
 

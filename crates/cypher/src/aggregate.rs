@@ -155,6 +155,10 @@ fn broken() -> Error {
     Error::malformed("groups of another process cannot be read")
 }
 
+fn mixed() -> Fault {
+    Fault::argument_type("avg expects numbers or durations, found both")
+}
+
 /// The state of one aggregate of one group.
 struct State {
     seen: Option<HashSet<Equivalent>>,
@@ -163,7 +167,7 @@ struct State {
     values: Vec<Value>,
     /// Mean and sum of squared distances from it, by Welford's method.
     mean: f64,
-    /// The sum of the values of a mean, while all of them are integers.
+    /// The sum of the values of a mean or a sum, while all of them are integers: only the end of a sum need have room in 64 bits.
     whole: Option<i128>,
     squares: f64,
     fraction: Option<f64>,
@@ -229,11 +233,15 @@ impl State {
                 if !matches!(value, Value::Duration(_)) {
                     numeric("sum")?;
                 }
-                let value = if times == 1 { value } else { multiply(&value, &Value::Int(times))? };
-                self.value = if self.value.is_null() { value } else { add(&self.value, &value)? };
+                self.sum(value, times)?;
             }
             Aggregation::Avg => {
-                if let Value::Duration(_) = value {
+                let is_duration = matches!(value, Value::Duration(_));
+                if self.count > times && is_duration != matches!(self.value, Value::Duration(_)) {
+                    return Err(mixed());
+                }
+                if is_duration {
+                    let value = if times == 1 { value } else { multiply(&value, &Value::Int(times))? };
                     self.value = if self.value.is_null() { value } else { add(&self.value, &value)? };
                 } else {
                     let one = numeric("avg")?;
@@ -277,6 +285,31 @@ impl State {
         Ok(())
     }
 
+    /// Adds to a sum, with the value counted already.
+    fn sum(&mut self, value: Value, times: i64) -> Result<()> {
+        if let (Value::Int(one), Value::Null) = (&value, &self.value) {
+            let more = i128::from(*one).checked_mul(i128::from(times));
+            self.whole = self.whole.zip(more).and_then(|(sum, more)| sum.checked_add(more));
+            return Ok(());
+        }
+        let value = if times == 1 { value } else { multiply(&value, &Value::Int(times))? };
+        self.value = match self.summed(self.count.saturating_sub(times), &value) {
+            Value::Null => value,
+            before => add(&before, &value)?,
+        };
+        Ok(())
+    }
+
+    /// The sum of the first `count` values, to which another value is added.
+    #[expect(clippy::cast_precision_loss, reason = "beside a float, a sum is one")]
+    fn summed(&mut self, count: i64, other: &Value) -> Value {
+        match (&self.value, self.whole.filter(|_| count > 0), other) {
+            (Value::Null, Some(sum), Value::Float(_)) => Value::Float(sum as f64),
+            (Value::Null, Some(sum), _) => Value::Int(i64::try_from(sum).unwrap_or_default()),
+            _ => std::mem::take(&mut self.value),
+        }
+    }
+
     /// What is known, for [`State::add_part`]. Of different values, that is all of them.
     fn into_value(self) -> Value {
         let fraction = self.fraction.map_or(Value::Null, Value::Float);
@@ -314,7 +347,23 @@ impl State {
         if *count == 0 {
             return Ok(());
         }
-        if !value.is_null() {
+        if aggregate.what == Aggregation::Avg && before > 0 && value.is_null() != self.value.is_null() {
+            return Err(mixed());
+        }
+        let whole = match whole {
+            Value::String(digits) => Some(digits.parse::<i128>().map_err(|_| Fault::Other(broken()))?),
+            _ => None,
+        };
+        if aggregate.what == Aggregation::Sum && (self.value.is_null() != value.is_null()) {
+            // One of both has integers alone.
+            match (value, whole) {
+                (Value::Null, Some(sum)) => self.value = add(&self.value, &Value::Float(sum as f64))?,
+                _ => {
+                    let own = self.summed(before, value);
+                    self.value = if own.is_null() { value.clone() } else { add(&own, value)? };
+                }
+            }
+        } else if !value.is_null() {
             let is_kept = match aggregate.what {
                 _ if self.value.is_null() => false,
                 Aggregation::Min => order(value, &self.value) != Ordering::Less,
@@ -330,10 +379,6 @@ impl State {
         }
         cx.grow(values.iter().map(Value::bytes).sum())?;
         self.values.extend(values.iter().cloned());
-        let whole = match whole {
-            Value::String(digits) => Some(digits.parse::<i128>().map_err(|_| Fault::Other(broken()))?),
-            _ => None,
-        };
         self.whole = self.whole.zip(whole).and_then(|(own, other)| own.checked_add(other));
         // Means and squares of two parts, by Chan's method.
         let share = *count as f64 / self.count as f64;
@@ -347,11 +392,14 @@ impl State {
     fn finish(mut self, what: Aggregation) -> Result<Value> {
         Ok(match what {
             Aggregation::CountRows | Aggregation::Count => Value::Int(self.count),
-            Aggregation::Sum if self.value.is_null() => Value::Int(0),
+            Aggregation::Sum if self.value.is_null() => {
+                let sum = self.whole.and_then(|sum| i64::try_from(sum).ok());
+                Value::Int(sum.ok_or_else(|| Fault::overflow("a sum exceeds a 64-bit integer"))?)
+            }
             Aggregation::Sum | Aggregation::Min | Aggregation::Max => self.value,
             Aggregation::Avg if self.count == 0 => Value::Null,
             Aggregation::Avg => match &self.value {
-                Value::Duration(sum) => sum.times(1.0 / self.count as f64)?,
+                Value::Duration(sum) => sum.divided(self.count)?,
                 _ => Value::Float(match self.whole {
                     Some(sum) => divided(sum, self.count),
                     None => self.mean,

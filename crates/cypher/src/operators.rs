@@ -173,6 +173,7 @@ fn divide(left: &Value, right: &Value) -> Result<Value> {
     Ok(match (left, right) {
         (Value::Int(_), Value::Int(0)) => return Err(by_zero()),
         (Value::Int(a), Value::Int(b)) => Value::Int(a.checked_div(*b).ok_or_else(|| too_large(left, "/", right))?),
+        (Value::Duration(duration), Value::Int(divisor)) if *divisor != 0 => duration.divided(*divisor)?,
         (Value::Duration(duration), divisor) if number(divisor).is_some() => {
             duration.times(1.0 / number(divisor).unwrap_or(1.0))?
         }

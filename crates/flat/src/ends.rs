@@ -194,7 +194,8 @@ impl Opening {
         let types: Vec<&DataType> = columns.iter().map(|at| &own.columns[*at].ty.data_type).collect();
         let found = key_type(&types).map_err(|at| {
             let (name, ty) = (named(columns[at]), type_name(types[at]));
-            let what = format!("keys are integers or text, and {name} of the table {} is of type {ty}", own.name);
+            let why = own.told_fraction(types[at]);
+            let what = format!("keys are integers or text, and {name} of the table {} is of type {ty}{why}", own.name);
             declared.at.error(file, what).hint(format!("change the column {name} to integers or text"))
         })?;
         let key = key_column(declared, found, file)?;

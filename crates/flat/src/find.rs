@@ -4,7 +4,7 @@ use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::Graph;
 use isomorph_storage::{Blob, Location, Root, Scheme, limits};
 
-use crate::conventions::{encoding, guess_of, lone, table_file};
+use crate::conventions::{BrokenFile, encoding, guess_of, lone, note_unread, table_file, table_stream};
 use crate::sql::{Script, TableOptions, parse};
 use crate::workbook::{self, Sheets};
 use crate::write::{Form, script};
@@ -17,7 +17,8 @@ const EXTENSION: &str = ".pgq";
 
 /// A mapping, and where it comes from.
 pub(crate) struct Found {
-    pub root: Root,
+    /// The directory of the mapping file or the tables; a stream has none.
+    pub root: Option<Root>,
     pub script: Script,
     /// The mapping file.
     pub file: Option<String>,
@@ -25,6 +26,8 @@ pub(crate) struct Found {
     pub recognised: Vec<(String, String)>,
     /// Tables that are no files of their own, by what the mapping calls their location: the sheets of a workbook.
     pub sheets: Vec<(String, Blob)>,
+    /// Sheets that are no tables.
+    pub broken: Vec<BrokenFile>,
     /// What was read as something else.
     pub findings: Findings,
 }
@@ -71,7 +74,7 @@ pub(crate) fn find_for(location: &Location, is_workbook: bool, purpose: Purpose)
             location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
         return read(Root::open(&directory)?, name).map(Some);
     }
-    if is_table(location) {
+    if is_table(location) || location.scheme() == Scheme::Stream {
         return of_table(location, &name, draft);
     }
     if !location.scheme().has_listing() {
@@ -110,34 +113,44 @@ pub(crate) fn is_table(location: &Location) -> bool {
         && !(location.scheme().has_listing() && location.as_path().is_none() && Root::open(location).is_ok())
 }
 
+/// The directory of a file; a stream has none.
+fn directory(location: &Location) -> Result<Option<Root>> {
+    if location.scheme() == Scheme::Stream {
+        return Ok(None);
+    }
+    let directory = location.parent();
+    let directory = directory.ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
+    Root::open(&directory).map(Some)
+}
+
 /// The mapping of a file that is a table of edges alone.
 fn of_table(location: &Location, name: &str, draft: bool) -> Result<Option<Found>> {
-    let directory =
-        location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
-    let blob = Blob::open(location)?;
-    let Some(file) = table_file(&blob, name)? else { return Ok(None) };
+    let (root, blob) = (directory(location)?, Blob::open(location)?);
+    let file = match location.scheme() {
+        Scheme::Stream => Some(table_stream(&blob, name)?),
+        _ => table_file(&blob, name)?,
+    };
+    let Some(file) = file else { return Ok(None) };
     let Some((script, recognised)) = lone(&file, draft)? else { return Ok(None) };
-    let (root, sheets, findings) = (Root::open(&directory)?, vec![(file.name, blob)], Findings::keeping(8));
-    Ok(Some(Found { root, script, file: None, recognised, sheets, findings }))
+    let (sheets, findings) = (vec![(file.name, blob)], Findings::keeping(8));
+    Ok(Some(Found { root, script, file: None, recognised, sheets, broken: Vec::new(), findings }))
 }
 
 /// The mapping of what was written of `graph` as JSON lines of KGX.
 pub(crate) fn written_as_kgx(location: &Location, graph: &Graph) -> Result<Found> {
     let script = script(graph, Form::Kgx)?;
     let recognised = vec![("tables".to_owned(), "by the names of KGX".to_owned())];
-    let (root, findings) = (Root::open(location)?, Findings::keeping(8));
-    Ok(Found { root, script, file: None, recognised, sheets: Vec::new(), findings })
+    let (root, findings) = (Some(Root::open(location)?), Findings::keeping(8));
+    Ok(Found { root, script, file: None, recognised, sheets: Vec::new(), broken: Vec::new(), findings })
 }
 
 /// The mapping of a workbook: its own sheet with one, or what the other sheets are by a convention.
 fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Found>> {
-    let directory =
-        location.parent().ok_or_else(|| Error::usage("a file must have a directory").at(location.to_string()))?;
-    let blob = Blob::open(location)?;
+    let (root, blob) = (directory(location)?, Blob::open(location)?);
     if !workbook::begins(&blob)? {
         return Ok(None);
     }
-    let Sheets { mapping, tables, findings } = workbook::sheets(name, &blob)?;
+    let Sheets { mapping, tables, mut broken, mut findings } = workbook::sheets(name, &blob)?;
     let names: Vec<String> = tables.iter().map(|(file, _)| file.stem.clone()).collect();
     let (files, blobs): (Vec<_>, Vec<_>) = tables.into_iter().unzip();
     let sheets: Vec<(String, Blob)> = files.iter().map(|file| file.name.clone()).zip(blobs).collect();
@@ -146,22 +159,22 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
         let file = format!("{name}#{MAPPING}");
         let script = of_sheets(parse(&text, &file)?, name, &file)?;
         let recognised = vec![told, ("tables".to_owned(), format!("by the sheet {MAPPING}"))];
-        return Ok(Some(Found {
-            root: Root::open(&directory)?,
-            script,
-            file: Some(file),
-            recognised,
-            sheets,
-            findings,
-        }));
+        return Ok(Some(Found { root, script, file: Some(file), recognised, sheets, broken, findings }));
     }
+    let is_whole = broken.is_empty();
+    let all: Vec<String> =
+        sheets.iter().map(|(name, _)| name.clone()).chain(broken.iter().map(|own| own.name.clone())).collect();
     let alone = |draft: bool| match files.as_slice() {
-        [only] => lone(only, draft),
+        [only] if is_whole => lone(only, draft),
         _ => Ok(None),
     };
     let mut guess = if draft { None } else { alone(false)? };
     if guess.is_none() {
-        guess = guess_of(&files, Vec::new(), draft)?;
+        guess = guess_of(&files, &mut broken, draft)?;
+    }
+    // A sheet that is no table may be one of the graph's.
+    if guess.is_none() && !is_whole {
+        return Err(broken.swap_remove(0).error());
     }
     if guess.is_none() {
         guess = alone(draft)?;
@@ -178,7 +191,8 @@ fn of_workbook(location: &Location, name: &str, draft: bool) -> Result<Option<Fo
             )));
     };
     recognised.insert(0, told);
-    Ok(Some(Found { root: Root::open(&directory)?, script, file: None, recognised, sheets, findings }))
+    note_unread(&script, all.iter().map(String::as_str), &mut findings)?;
+    Ok(Some(Found { root, script, file: None, recognised, sheets, broken, findings }))
 }
 
 /// The mapping of the workbook `name` with full locations: there, `#people` is a sheet of the same workbook.
@@ -197,6 +211,16 @@ fn of_sheets(mut script: Script, name: &str, file: &str) -> Result<Script> {
     Ok(script)
 }
 
+impl Found {
+    /// The directory below which files are.
+    ///
+    /// # Errors
+    /// If there is none, because the tables are a stream.
+    pub fn root(&self) -> Result<&Root> {
+        self.root.as_ref().ok_or_else(|| Error::usage("a stream has no other files"))
+    }
+}
+
 /// Whether a mapping file has no statement: `isomorph import init DIRECTORY > DIRECTORY/graph.pgq` begins with such a file.
 fn is_blank(root: &Root, name: &str) -> bool {
     let text = root.read(name, limits::MANIFEST_BYTES).ok();
@@ -209,5 +233,7 @@ fn read(root: Root, name: String) -> Result<Found> {
         .map_err(|_| Error::broken(&crate::rules::MAPPING, "the file is not UTF-8").at(name.as_str()))?;
     let script = parse(text, &name)?;
     let recognised = vec![("tables".to_owned(), format!("by the mapping file {name}"))];
-    Ok(Found { root, script, file: Some(name), recognised, sheets: Vec::new(), findings: Findings::keeping(8) })
+    let root = Some(root);
+    let (sheets, broken, findings) = (Vec::new(), Vec::new(), Findings::keeping(8));
+    Ok(Found { root, script, file: Some(name), recognised, sheets, broken, findings })
 }

@@ -7,15 +7,17 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::DataType;
-use isomorph_error::Findings;
+use isomorph_error::{Findings, Place};
 use isomorph_model::ValueKind;
 use isomorph_model::json::{Value, value};
 use isomorph_storage::Blob;
 use isomorph_tables::Encoding;
 
 use crate::rules;
-use crate::sql::{ColumnType, ExternalTable};
-use crate::table::{Stored, TableColumn};
+use crate::sql::{ColumnType, ExternalTable, Hints};
+use crate::survey::OddCell;
+use crate::table::{Stored, Table, TableColumn};
+use crate::whole_floats::settle_keys;
 
 /// Gives the columns of a text, with the types that were found, those that hints say, that keys are, and that other tables decide.
 pub(crate) fn settle(
@@ -23,21 +25,29 @@ pub(crate) fn settle(
     declared: &ExternalTable,
     known: &HashMap<String, DataType>,
     keys: &[String],
+    whole: &[String],
 ) {
     let found: Vec<(String, ColumnType)> = columns.iter().map(|own| (own.name.clone(), own.ty.clone())).collect();
     for column in columns.iter_mut() {
         if let Some((_, data_type)) = declared.hints.cells.iter().find(|(name, _)| *name == column.name) {
             column.ty = ColumnType::plain(data_type.clone());
         }
+    }
+    settle_keys(columns, keys, whole);
+    for column in columns.iter_mut() {
         let is_key = keys.contains(&column.name);
         if is_key && !column.ty.data_type.is_integer() {
             column.ty = ColumnType::plain(DataType::Utf8);
         }
         if let Some(key) = known.get(&column.name) {
             // What does not look like an integer, `01`, is not the key 1.
+            let is_float = key.is_integer() && column.ty.data_type == DataType::Float64;
             let is_text = declared.encoding == Encoding::Csv && key.is_integer() && !column.ty.data_type.is_integer();
             column.ty = ColumnType::plain(key.clone());
             column.stored = if is_text { Stored::Keys } else { Stored::AsShown };
+            if is_float {
+                column.of_integers(true);
+            }
         }
         if let Some((_, ty)) = declared.hints.types.iter().find(|(name, _)| *name == column.name) {
             (column.ty, column.stored) = (ty.clone(), Stored::AsShown);
@@ -57,6 +67,36 @@ pub(crate) fn keep_keys(columns: &mut [TableColumn], found: &[(String, ColumnTyp
     for column in columns.iter_mut().filter(|own| own.ty == text && is_key(&own.name)) {
         if found.iter().any(|(name, ty)| *name == column.name && *ty != text) {
             column.stored = Stored::JsonKeys;
+        }
+    }
+}
+
+/// Notes columns of a file that are not declared and so not read.
+pub(crate) fn unread(findings: &mut Findings, names: &[String], place: Place, table: &str) {
+    if names.is_empty() {
+        return;
+    }
+    let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
+    let more =
+        if names.len() > shown.len() { format!(" and {} more", names.len() - shown.len()) } else { String::new() };
+    let what = format!("not read, because the table {table} does not declare them: {}{more}", shown.join(", "));
+    findings.push(&rules::COLUMN, what, place);
+}
+
+impl Table {
+    /// Notes cells without which columns would not be text or JSON.
+    pub fn tell_odd(&self, odd: &[OddCell], hints: &Hints, findings: &mut Findings) {
+        let is_told = |name: &String| {
+            hints.types.iter().any(|(told, _)| told == name) || hints.cells.iter().any(|(told, _)| told == name)
+        };
+        for OddCell { column, row, text, others } in odd.iter().filter(|odd| !is_told(&odd.column)) {
+            let Some(own) = self.find(column).and_then(|at| self.columns.get(at)) else { continue };
+            if own.ty.data_type == DataType::Utf8 && matches!(own.stored, Stored::AsShown | Stored::Json) {
+                let word = if own.ty.kind == ValueKind::Json { "JSON" } else { "text" };
+                let text = if self.encoding == Encoding::Csv { format!("{text:?}") } else { text.clone() };
+                let what = format!("{column} is {word} because of {text}: every other value is {others}");
+                findings.push(&rules::ODD_CELL, what, self.place_of(*row).in_field(column.clone()));
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use isomorph_storage::Location;
 
 use crate::conventions::INIT;
 use crate::find::Found;
-use crate::open::{OpenOptions, Tables};
+use crate::open::{OpenOptions, Opens, Tables};
 use crate::sql::Script;
 
 /// The table whose key its values must tell: its file, and the columns of which one is the key.
@@ -63,7 +63,7 @@ pub(crate) fn settled(
 
 /// Whether the key of the nodes is in each row, differs, and is what edges end in.
 fn is_key(tried: Option<Found>, location: &Location, options: &OpenOptions) -> Result<bool> {
-    let tables = match Tables::of(tried, location, OpenOptions { lenient: false, ..options.clone() }, false) {
+    let tables = match Tables::of(tried, location, OpenOptions { lenient: false, ..options.clone() }, Opens::Trial) {
         // Such a column is no key.
         Err(error) if error.kind() == Kind::Usage => return Ok(false),
         tables => tables?,

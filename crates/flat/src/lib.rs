@@ -17,6 +17,7 @@ mod key_by_values;
 mod keys;
 mod lenient;
 mod locations;
+mod maps;
 pub mod neo4j;
 mod open;
 mod opened_files;
@@ -29,11 +30,12 @@ mod source;
 pub mod sql;
 mod survey;
 mod table;
+mod whole_floats;
 mod workbook;
 mod write;
 
 use isomorph_error::{Error, Kind, Result};
-use isomorph_storage::{Blob, Location};
+use isomorph_storage::{Blob, Location, Scheme};
 use isomorph_tables::Encoding;
 
 pub use capability::{CSV, JSON, KGX, NEO4J, TYPED, holds};
@@ -51,7 +53,7 @@ pub fn detect(location: &Location) -> Result<Option<Form>> {
     if find::is_file_of_workbook(location) {
         return Ok(workbook::begins(&Blob::open(location)?)?.then_some(Form::Workbook));
     }
-    if find::is_table(location) {
+    if find::is_table(location) || location.scheme() == Scheme::Stream {
         return detect_table(location);
     }
     let of = |found: find::Found| {
@@ -93,6 +95,21 @@ pub fn is_table_alone(directory: &Location) -> Result<bool> {
     Ok(found.is_some_and(|found| found.file.is_none() && found.sheets.is_empty() && has_ends(&found.script)))
 }
 
+/// The files of which a directory is one table of edges, if they are parts of it.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn parts_of_table(directory: &Location) -> Result<Vec<String>> {
+    let found = find::find(directory).map_err(|error| hints::with_paths(error, directory))?;
+    let tables = found.filter(|found| found.file.is_none()).map(|found| found.script.tables).unwrap_or_default();
+    let mut all = Vec::new();
+    for table in &tables {
+        let parts = sql::TableOptions::of(table, "")?.parts;
+        all.extend(std::iter::once(table.location.clone()).chain(parts).filter(|name| conventions::is_part(name)));
+    }
+    Ok(all)
+}
+
 /// Whether a table of nodes is that of the ends of edges.
 fn has_ends(script: &sql::Script) -> bool {
     script.tables.iter().any(|table| table.options.contains_key(ends::OPTION))
@@ -105,7 +122,12 @@ pub fn is_table(name: &str) -> bool {
 
 /// Why a file that is a table is no graph, with its columns and what to do; `None` for other files.
 pub fn unrecognised(location: &Location) -> Option<Error> {
-    if !find::is_table(location) {
+    let is_table = match location.scheme() {
+        // Of texts, others know more.
+        Scheme::Stream => conventions::is_binary_table(location),
+        _ => find::is_table(location),
+    };
+    if !is_table {
         return None;
     }
     match find::find(location) {

@@ -18,6 +18,9 @@ impl Opening {
         for location in std::iter::once(&declared.location).chain(&options.parts) {
             let location = location.strip_prefix("./").unwrap_or(location);
             self.open_workbook(location)?;
+            if let Some(at) = self.found.broken.iter().position(|sheet| sheet.name == location) {
+                return Err(self.found.broken.swap_remove(at).error());
+            }
             let of_sheet = self.found.sheets.iter().find(|(name, _)| name == location);
             match of_sheet {
                 Some((_, sheet)) => all.push(sheet.clone()),
@@ -35,8 +38,9 @@ impl Opening {
         let is_open =
             self.found.sheets.iter().any(|(known, _)| known.split_once('#').is_some_and(|(own, _)| own == name));
         if !is_open && check_relative(name).is_ok() {
-            let sheets = workbook::sheets(name, &self.found.root.file(name)?)?;
+            let sheets = workbook::sheets(name, &self.found.root()?.file(name)?)?;
             self.findings.merge(sheets.findings);
+            self.found.broken.extend(sheets.broken);
             self.found.sheets.extend(sheets.tables.into_iter().map(|(file, blob)| (file.name, blob)));
         }
         Ok(())
@@ -44,7 +48,7 @@ impl Opening {
 
     /// The files at one location. A name that leaves the directory of the mapping file is followed only where that is allowed.
     fn find_blobs(&self, declared: &ExternalTable, location: &str, file: &str, all: &mut Vec<Blob>) -> Result<()> {
-        let root = &self.found.root;
+        let root = self.found.root()?;
         let is_inside = check_relative(location.trim_end_matches('/')).is_ok();
         if is_inside {
             let is_several = location.ends_with('/') || parts::is_pattern(location);
@@ -82,7 +86,7 @@ impl Opening {
             return Err(declared.at.error(file, what).hint("--allow-outside    read it all the same"));
         }
         let has_scheme = location.contains("://");
-        let place = match self.found.root.location().as_path().filter(|_| !has_scheme) {
+        let place = match root.location().as_path().filter(|_| !has_scheme) {
             Some(directory) => Location::from_path(&directory.join(location)),
             None => Location::parse(location)?,
         };

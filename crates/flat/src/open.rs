@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use isomorph_error::{Error, Finding, Findings, Kind, Result};
 use isomorph_model::Graph;
-use isomorph_storage::{Budget, Location, Scratch, pool};
+use isomorph_storage::{Budget, Location, Scheme, Scratch, pool};
 
 use crate::ends::EndsOf;
 use crate::find::{Found, Purpose, find_for, is_file_of_workbook, is_table, written_as_kgx};
@@ -103,6 +103,16 @@ pub(crate) struct Edges {
     pub properties: Vec<usize>,
 }
 
+/// What tables are opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opens {
+    Graph,
+    /// To see whether a column is the key.
+    Trial,
+    /// To write a mapping file.
+    Draft,
+}
+
 impl Tables {
     /// Opens the tables at `location`: a mapping file, a directory that has one or whose files a convention explains, or a table of edges. Texts are read
     /// once, to count rows and, where nothing declares them, to find the types of columns; then the keys of nodes are compared.
@@ -117,7 +127,7 @@ impl Tables {
         };
         let settle = |found: Option<Found>| found.map(|found| settled(found, find, location, &options)).transpose();
         let found = find().and_then(settle).map_err(|error| hints::with_paths(error, location))?;
-        let opened = Tables::of(found, location, options.clone(), true);
+        let opened = Tables::of(found, location, options.clone(), Opens::Graph);
         let mut tables = opened.map_err(|error| hints::with_paths(error, location))?;
         match tables.options.lenient {
             true => tables.set_aside()?,
@@ -139,18 +149,15 @@ impl Tables {
             Ok(None) => find_for(location, is_workbook, Purpose::Guess)?,
             told => told?,
         };
-        Tables::of(found, location, options, false)
+        Tables::of(found, location, options, Opens::Draft)
     }
 
-    pub(crate) fn of(
-        found: Option<Found>,
-        location: &Location,
-        options: OpenOptions,
-        keeps_keys: bool,
-    ) -> Result<Tables> {
+    pub(crate) fn of(found: Option<Found>, location: &Location, options: OpenOptions, opens: Opens) -> Result<Tables> {
         let found = found.ok_or_else(|| not_recognised(location))?;
         let (location, findings) = (location.clone(), found.findings.clone());
-        Opening { location, found, options, keeps_keys, opened: Vec::new(), by_name: HashMap::new(), findings }.open()
+        let (keeps_keys, is_draft) = (opens == Opens::Graph, opens == Opens::Draft);
+        let (opened, by_name) = (Vec::new(), HashMap::new());
+        Opening { location, found, options, keeps_keys, is_draft, opened, by_name, findings }.open()
     }
 
     /// Reads the keys of all nodes: a key that is missing or repeated is a finding, so that no command reads one of two nodes, or counts
@@ -215,18 +222,22 @@ impl Tables {
 
 /// What is said of a file whose names of columns tell no ends of edges.
 fn no_edges(location: &Location) -> Error {
+    let is_stream = location.scheme() == Scheme::Stream;
     let name = location.file_name();
     let columns = crate::conventions::columns_of(location).join(", ");
-    Error::unsupported(format!("no columns of the table are called source and target: {columns}"))
+    let what = format!("no columns of the table are called source and target: {columns}");
+    let error = Error::unsupported(what)
         .at(location.to_string())
-        .hint("rename the columns with the ends of edges to source and target")
-        .hint(hints::INIT_FILE)
-        .hint(format!("isomorph sql {name} 'select …'    ask the table in SQL"))
+        .hint("rename the columns with the ends of edges to source and target");
+    match is_stream {
+        true => error.hint("write the table to a file, and name the ends in a mapping file: isomorph import init"),
+        false => error.hint(hints::INIT_FILE).hint(format!("isomorph sql {name} 'select …'    ask the table in SQL")),
+    }
 }
 
 /// What is said of tables that nothing makes a graph of: which there are, and what was looked for.
 pub(crate) fn not_recognised(location: &Location) -> Error {
-    if is_table(location) {
+    if is_table(location) || location.scheme() == Scheme::Stream {
         return no_edges(location);
     }
     let tables = crate::conventions::described(location);

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use arrow_array::{ArrayRef, StringArray};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Findings, Result};
+use isomorph_model::type_name::type_name;
 use isomorph_model::{Direction, EdgeType, Graph, Key, KeyKind, LabelColumn, LabelVocabulary, NodeType, Property};
 use isomorph_storage::Location;
 use isomorph_storage::parallel::{self, Ahead};
@@ -14,14 +15,14 @@ use isomorph_storage::parallel::{self, Ahead};
 use crate::cells::split;
 use crate::conventions::kept_type;
 use crate::find::Found;
-use crate::found_types::is_index;
+use crate::found_types::{is_index, unread};
 use crate::keys::lookup_options;
 use crate::neo4j;
 use crate::open::{Edges, Nodes, OpenOptions, Tables};
 use crate::source::label_column;
 use crate::sql::{Edge, ExternalTable, Properties, Script, TableOptions, Vertex};
 use crate::survey::RELATIONS;
-use crate::table::{Declared, Piece, Stored, Table, TableColumn, unread};
+use crate::table::{Declared, Piece, Stored, Table, TableColumn};
 
 /// The most labels that are collected when a graph is opened.
 const LABELS: usize = 1_000;
@@ -43,6 +44,8 @@ pub(crate) struct Opening {
     pub options: OpenOptions,
     /// Whether keys will be compared, so that they are kept where a table is read anyway.
     pub keeps_keys: bool,
+    /// Whether a mapping file is written, which leaves out columns that cannot be read.
+    pub is_draft: bool,
     pub opened: Vec<Table>,
     pub by_name: HashMap<String, usize>,
     pub findings: Findings,
@@ -209,7 +212,7 @@ impl Opening {
         let key = column(table, key_name, vertex.at, file)?;
         let own = &table.columns[key];
         let row_keys = table.options.row_keys;
-        let (properties, columns) = properties(table, &vertex.properties, &[key], vertex.at, file)?;
+        let (properties, columns) = properties(table, &vertex.properties, &[key], self.is_draft, (vertex.at, file))?;
         let listed = match &vertex.properties {
             Properties::Listed(all) => all.iter().find(|(column, _)| table.find(column) == Some(key)),
             _ => None,
@@ -222,8 +225,12 @@ impl Opening {
             }
             DataType::Utf8 if !row_keys => Key::utf8().named(key_called),
             other => {
-                let what =
-                    format!("keys are integers or text, and {key_name} of the table {} is of type {other}", table.name);
+                let what = format!(
+                    "keys are integers or text, and {key_name} of the table {} is of type {}{}",
+                    table.name,
+                    type_name(other),
+                    table.told_fraction(other)
+                );
                 return Err(vertex.at.error(file, what));
             }
         };
@@ -272,8 +279,10 @@ impl Opening {
             if found.is_integer() != wanted.is_integer() || !(found.is_integer() || *found == DataType::Utf8) {
                 let name = &table.columns[*end].name;
                 let what = format!(
-                    "{name} of the table {} is of type {found}, and the keys that it names are of type {wanted}",
-                    table.name
+                    "{name} of the table {} is of type {}, and the keys that it names are of type {}",
+                    table.name,
+                    type_name(found),
+                    type_name(wanted)
                 );
                 return Err(edge.at.error(file, what));
             }
@@ -290,7 +299,7 @@ impl Opening {
         let several = relation.filter(|_| table.relations.len() <= RELATIONS);
         let mut taken = ends.to_vec();
         taken.extend(several);
-        let (properties, columns) = properties(table, &said, &taken, edge.at, file)?;
+        let (properties, columns) = properties(table, &said, &taken, self.is_draft, (edge.at, file))?;
         let direction = match (directed, table.options.undirected) {
             (Some(_), _) => Direction::PerRow,
             (None, true) => Direction::Undirected,
@@ -360,13 +369,18 @@ fn without_direction(said: &Properties, directed: Option<&String>, hinted: &[Str
     }
 }
 
-/// The properties of a table and their columns: all but `taken` and those that options give another meaning.
+/// What to do about a column that no property can be.
+const WITHOUT: &str =
+    "isomorph import init DIRECTORY > DIRECTORY/graph.pgq    write a mapping file, which leaves the column out";
+
+/// The properties of a table and their columns: all but `taken` and those that options give another meaning; with `leaves_out`, without those
+/// that cannot be any.
 fn properties(
     table: &Table,
     said: &Properties,
     taken: &[usize],
-    at: crate::sql::At,
-    file: &str,
+    leaves_out: bool,
+    (at, file): (crate::sql::At, &str),
 ) -> Result<(Vec<Property>, Vec<usize>)> {
     let roles = [&table.options.labels, &table.options.directed].into_iter().flatten();
     let roles: HashSet<usize> = roles.filter_map(|name| table.find(name)).chain(taken.iter().copied()).collect();
@@ -380,16 +394,19 @@ fn properties(
                 Ok(property)
             }
             false => {
-                let what = format!("columns of type {} are not read from tables", own.ty.data_type);
+                let what =
+                    format!("the column {} has {}, which a graph does not have", own.name, called(&own.ty.data_type));
                 Err(Error::unsupported(what)
                     .at(table.place().in_field(&own.name))
-                    .hint("write the column as text or JSON, or leave it out of PROPERTIES"))
+                    .hint("write the column as text, numbers or JSON")
+                    .hint(WITHOUT))
             }
         }
     };
     let all = |but: &HashSet<usize>| {
         let stays = (0..table.columns.len()).filter(|at| !roles.contains(at) && !but.contains(at));
         let stays = stays.filter(|at| !table.columns[*at].undeclared);
+        let stays = stays.filter(|at| !leaves_out || is_read(&table.columns[*at].ty.data_type));
         stays.map(|at| Ok((of(at, &table.columns[at].name)?, at))).collect::<Result<Vec<_>>>()
     };
     Ok(match said {
@@ -412,6 +429,25 @@ fn properties(
             found
         }
     })
+}
+
+/// What columns of a type have that no property has.
+fn called(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Interval(_) => "intervals of months, days and times".to_owned(),
+        DataType::Union(..) => "values of several types".to_owned(),
+        DataType::Map(..) => "maps".to_owned(),
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _)
+            if !is_read(item.data_type()) =>
+        {
+            format!("lists of {}", called(item.data_type()))
+        }
+        DataType::Struct(fields) => {
+            let odd = fields.iter().find(|field| !is_read(field.data_type()));
+            odd.map_or_else(|| type_name(data_type), |own| format!("structs with {}", called(own.data_type())))
+        }
+        other => format!("values of type {}", type_name(other)),
+    }
 }
 
 /// Whether properties have this type.
@@ -452,7 +488,12 @@ fn vocabulary(table: &Table, column: usize, threads: usize) -> Result<LabelVocab
         match &table.columns.get(column)?.stored {
             Stored::Lists(how) => split(&texts, how).ok(),
             Stored::AsShown => Some(texts),
-            Stored::Keys | Stored::Joined(_) | Stored::Parsed | Stored::Json | Stored::JsonKeys => None,
+            Stored::Keys
+            | Stored::WholeFloats { .. }
+            | Stored::Joined(_)
+            | Stored::Parsed
+            | Stored::Json
+            | Stored::JsonKeys => None,
         }
     });
     if let Some(told) = told {

@@ -19,7 +19,9 @@ use crate::cells::{integers, split};
 use crate::ends::as_type;
 use crate::found_types::{key_texts, without_null};
 use crate::keys::{SET_ASIDE, blanks_around};
+use crate::maps;
 use crate::table::{Stored, Table};
+use crate::whole_floats;
 
 /// Columns of a piece as they are read.
 pub(crate) struct Reading<'a> {
@@ -114,7 +116,7 @@ impl<'a> Reading<'a> {
                     Error::broken(&VALUE_INEXACT, what).at(at(row))
                 })?
             }
-            Stored::AsShown => Arc::clone(column),
+            Stored::AsShown => maps::entries(column).map_err(|error| Error::malformed(error.to_string()).at(at(0)))?,
             Stored::Json => without_null(column),
             Stored::JsonKeys => {
                 key_texts(column).map_err(|(row, reason)| Error::broken(&TEXT_VALUE, reason).at(at(row)))?
@@ -128,6 +130,13 @@ impl<'a> Reading<'a> {
                 let all = places.iter().filter_map(|place| batch.columns().get(*place)?.as_string_opt::<i32>());
                 joined(&all.collect::<Vec<_>>(), batch.num_rows())
             }
+            Stored::WholeFloats { is_end } => whole_floats::integers(column).map_err(|(row, text)| match is_end {
+                true => {
+                    let what = format!("the edge ends in {text}, which is no key: the keys are integers");
+                    Error::broken(&crate::rules::END, what).at(at(row)).hint(SET_ASIDE)
+                }
+                false => Error::broken(&TEXT_VALUE, format!("{text} is no integer")).at(at(row)),
+            })?,
             Stored::Keys => integers(column, &own.ty.data_type).map_err(|row| {
                 let text: String =
                     column.as_string_opt::<i32>().map_or("", |texts| texts.value(row)).chars().take(40).collect();

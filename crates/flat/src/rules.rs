@@ -22,9 +22,13 @@ isomorph_error::rules! {
     /// An end that is no node.
     END "FLAT-END" Error "both ends of every edge are keys of the tables that they reference",
         "add the node, remove the edge, or correct the key";
+    /// Keys that are floats.
+    FLOAT_KEY "FLAT-FLOAT-KEY" Note
+        "keys, and ends of edges, that are floats without a fraction are integers: pandas makes floats of a column of integers if a row has none",
+        "write the column as integers: in pandas, astype('Int64')";
     /// A column that is the index of pandas.
     INDEX "FLAT-INDEX" Note
-        "a column `__index_level_N__` or `__null_dask_index__` of Parquet, Arrow IPC or ORC is the index of pandas or Dask, and is not read",
+        "a column `__index_level_N__` or `__null_dask_index__` of Parquet, Arrow IPC or ORC is the index of pandas or Dask, and so are integers in the first columns of a sheet that have no name; it is not read",
         "name the column, or list it in PROPERTIES of a mapping file, if it contains data of the graph";
     /// A key that is there twice.
     KEY "FLAT-KEY" Error "every row of a table of nodes has a key that no other row has",
@@ -40,7 +44,7 @@ isomorph_error::rules! {
     RELATION "FLAT-RELATION" Error "every row has a text in the column that names relations",
         "name the relation, or leave the option isomorph.relation out";
     /// A table without a role.
-    UNREAD "FLAT-UNREAD" Warning "every table in a directory without a mapping file is one of nodes or of edges, by its name and columns",
+    UNREAD "FLAT-UNREAD" Warning "every table in a directory, or sheet of a workbook, without a mapping file is one of nodes or of edges, by its name and columns",
         "rename the file or its columns, declare it in a mapping file, or move it elsewhere; it is not read";
     /// A workbook that is none, or a sheet that is no table.
     WORKBOOK "FLAT-WORKBOOK" Error

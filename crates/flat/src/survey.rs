@@ -15,7 +15,9 @@ use isomorph_model::type_name::list_of;
 use isomorph_storage::Blob;
 use isomorph_tables::lookup::{KeyRowsBuilder, Lookup, LookupOptions};
 use isomorph_tables::rules::JSON_RECORD;
-use isomorph_tables::{Encoding, PackedFile, ReadOptions, TableReader, TypeGuess, survey_csv};
+use isomorph_tables::{
+    Encoding, PackedFile, ReadOptions, TableReader, TypeGuess, survey_csv, whole_number, without_float_words,
+};
 use serde_json::value::RawValue;
 
 use crate::sql::ColumnType;
@@ -31,6 +33,8 @@ pub(crate) struct Found {
     pub rows: Vec<u64>,
     pub roles: Roles,
     pub odd: Vec<OddCell>,
+    /// Columns of floats that are all integers: `1.0`, `2.0`.
+    pub whole: Vec<String>,
 }
 
 /// A cell without which its column would have another type.
@@ -281,6 +285,12 @@ impl CsvSurvey {
         Some(if self.relation == Some(at) { DataType::Utf8 } else { guess.data_type() })
     }
 
+    /// The columns of floats that are all integers.
+    fn whole(&self) -> Vec<String> {
+        let guesses = self.schema.fields().iter().zip(&self.seen.guesses);
+        guesses.filter(|(_, guess)| guess.is_whole()).map(|(field, _)| field.name().clone()).collect()
+    }
+
     /// The cells without which columns would have other types.
     fn odd(&self) -> Vec<OddCell> {
         let of = |(at, guess): (usize, &TypeGuess)| {
@@ -317,8 +327,8 @@ fn of_csv(files: &mut [(Blob, ReadOptions)], wanted: &Wanted<'_>) -> Result<Foun
     }
     let ty = |name: &str| ColumnType::plain(survey.type_of(name).unwrap_or(DataType::Utf8));
     let columns = names.iter().map(|name| (name.clone(), ty(name))).collect();
-    let odd = survey.odd();
-    Ok(Found { columns, rows, roles: survey.finish()?, odd })
+    let (odd, whole) = (survey.odd(), survey.whole());
+    Ok(Found { columns, rows, roles: survey.finish()?, odd, whole })
 }
 
 /// Fails where a file of a table has other columns than the first one.
@@ -350,6 +360,8 @@ struct Kinds {
     list: Option<Box<Kinds>>,
     /// Objects, and numbers of which 64 bits would lose digits.
     other: bool,
+    /// A number that is no integer, or that may have been another one before it became a float.
+    fraction: bool,
     /// Values that are true or false, numbers, and texts.
     told: [Told; 3],
 }
@@ -406,7 +418,7 @@ impl Kinds {
             }
             // An integer has no negative zero.
             Json::Integer(0) if json.starts_with('-') => {
-                self.float = true;
+                (self.float, self.fraction) = (true, true);
                 self.tell(1, json, row);
             }
             Json::Integer(value) => {
@@ -415,9 +427,11 @@ impl Kinds {
                 self.negative |= value < 0;
                 self.unsigned |= i64::try_from(value).is_err();
                 self.large |= value.unsigned_abs() > 1 << 53;
+                self.fraction |= value.unsigned_abs() >= 1 << 53;
             }
             Json::Float(_) => {
                 self.float = true;
+                self.fraction |= whole_number(json).is_none();
                 self.tell(1, json, row);
             }
             Json::Array(items) => {
@@ -445,6 +459,11 @@ impl Kinds {
         }
     }
 
+    /// Whether all values are floats that are integers.
+    fn is_whole(&self) -> bool {
+        self.float && !self.fraction && self.column().data_type == DataType::Float64
+    }
+
     fn column(&self) -> ColumnType {
         let single = self.bool || self.int || self.float || self.text || self.other;
         let plain = match &self.list {
@@ -470,9 +489,18 @@ pub(crate) fn object(line: &[u8]) -> Result<&str> {
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
         Error::broken(&JSON_RECORD, format!("{message} (column {})", error.column()))
     };
-    let value: &RawValue = serde_json::from_slice(line).map_err(broken)?;
-    match value.get().starts_with('{') {
-        true => Ok(value.get()),
+    let value = match serde_json::from_slice::<&RawValue>(line) {
+        Ok(value) => value.get(),
+        // Python writes words for floats that JSON lacks.
+        Err(error) => {
+            let text = std::str::from_utf8(line).ok();
+            let numbers = text.and_then(without_float_words);
+            let is_sound = numbers.is_some_and(|numbers| serde_json::from_str::<&RawValue>(&numbers).is_ok());
+            text.filter(|_| is_sound).ok_or_else(|| broken(error))?
+        }
+    };
+    match value.starts_with('{') {
+        true => Ok(value),
         false => Err(Error::broken(&JSON_RECORD, "the line is not a JSON object")
             .hint("write one object in each line: {\"id\": 1, \"name\": \"x\"}")),
     }
@@ -501,12 +529,13 @@ fn of_json(files: &[(Blob, ReadOptions)], relation: Option<&str>) -> Result<Foun
         Some(OddCell { column: name.clone(), row: odd.row, text: odd.text.clone(), others })
     };
     let odd = order.iter().filter_map(odd).collect();
+    let whole = order.iter().filter(|name| kinds.get(*name).is_some_and(Kinds::is_whole)).cloned().collect();
     let columns = order.into_iter().map(|name| {
         let ty = kinds.get(&name).map_or_else(|| ColumnType::plain(DataType::Utf8), Kinds::column);
         (name, ty)
     });
     let roles = Roles { relations: relations.finish(), labels: None, keys: None };
-    Ok(Found { columns: columns.collect(), rows, roles, odd })
+    Ok(Found { columns: columns.collect(), rows, roles, odd, whole })
 }
 
 impl Keys {

@@ -14,11 +14,12 @@ use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 
 use crate::cells::Split;
 use crate::ends::EndsOf;
+use crate::maps::without_maps;
 use crate::opened_files::{check_zones, readers, readings, without_empty};
 use crate::reading::Reading;
 use crate::rules;
-use crate::sql::{Column, ColumnType, ExternalTable, Hints, TableOptions};
-use crate::survey::{CsvSurvey, Found, OddCell, Roles, Wanted, header, survey};
+use crate::sql::{Column, ColumnType, ExternalTable, TableOptions};
+use crate::survey::{CsvSurvey, Found, Roles, Wanted, header, survey};
 
 /// An opened table.
 pub(crate) struct Table {
@@ -43,6 +44,8 @@ pub(crate) struct Table {
     /// Whose ends the rows are, if no file lists them, and the file that keeps them.
     pub ends_of: Option<EndsOf>,
     temporary: Option<ScratchFile>,
+    /// The first value because of which columns of floats are none of keys, and its place.
+    pub fraction: Option<String>,
 }
 
 /// A table as it is declared in a mapping file.
@@ -95,6 +98,8 @@ pub(crate) enum Stored {
     Lists(Split),
     /// As texts that are the integers of keys.
     Keys,
+    /// As floats, or texts of such numbers, that are the integers of keys, or of ends of edges.
+    WholeFloats { is_end: bool },
     /// As the texts of other columns, one after another.
     Joined(Vec<usize>),
     /// As texts, because some may not be of the type.
@@ -164,6 +169,12 @@ impl Table {
             .iter()
             .map(|column| TableColumn::new(column.name.clone(), column.ty.clone(), column.required))
             .collect();
+        let of_integers = |columns: &mut [TableColumn]| {
+            let said = columns.iter_mut().filter(|own| options.integers.contains(&own.name));
+            said.for_each(|own| own.of_integers(known.contains_key(&own.name)));
+        };
+        of_integers(&mut columns);
+        let typed: HashSet<String> = columns.iter().map(|own| own.name.clone()).collect();
         let known_types: Vec<&str> = declared.hints.types.iter().map(|(name, _)| name.as_str()).collect();
         let (relation, labels) = (options.relation.clone(), options.labels.clone());
         // Keys that are text whatever is found, as they are stored.
@@ -183,7 +194,8 @@ impl Table {
         let (mut counted, mut others, mut odd) = (None, Vec::new(), Vec::new());
         if encoding.is_text() {
             if columns.is_empty() {
-                let Found { columns: mut found, rows, roles, odd: cells } = survey(&mut files, encoding, &wanted)?;
+                let Found { columns: mut found, rows, roles, odd: cells, whole } =
+                    survey(&mut files, encoding, &wanted)?;
                 if found.is_empty() && encoding == Encoding::JsonLines {
                     // No line names a column: the table has those that the graph needs.
                     let needed = keys.iter().chain(known.keys()).collect::<BTreeSet<_>>();
@@ -192,7 +204,8 @@ impl Table {
                 }
                 columns = found.into_iter().map(|(name, ty)| TableColumn::new(name, ty, false)).collect();
                 (counted, odd) = (Some((rows, roles)), cells);
-                crate::found_types::settle(&mut columns, declared, known, keys);
+                crate::found_types::settle(&mut columns, declared, known, keys, &whole);
+                of_integers(&mut columns);
             } else {
                 let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
                 let is_other = |name: &String| !names.contains(name.as_str());
@@ -225,15 +238,17 @@ impl Table {
                 }
             }
             if encoding == Encoding::JsonLines {
-                let is_raw =
-                    |own: &&TableColumn| own.ty.kind == ValueKind::Json || matches!(own.stored, Stored::JsonKeys);
+                let is_raw = |own: &&TableColumn| {
+                    let is_key = own.has_whole_floats() || matches!(own.stored, Stored::JsonKeys);
+                    is_key || own.ty.kind == ValueKind::Json
+                };
                 let raw = columns.iter().filter(is_raw);
                 let raw: Vec<String> = raw.map(|column| column.name.clone()).collect();
                 files.iter_mut().for_each(|(_, read)| read.raw_json.clone_from(&raw));
             }
         }
         if encoding.is_text() || !columns.is_empty() {
-            let schema = Arc::new(stored(&columns));
+            let schema = Arc::new(stored(&columns, encoding));
             files.iter_mut().for_each(|(_, read)| read.schema = Some(Arc::clone(&schema)));
         }
         let (readers, own) = readers(files, encoding)?;
@@ -251,23 +266,26 @@ impl Table {
             let all: HashMap<&str, &TableColumn> = columns.iter().map(|own| (own.name.as_str(), own)).collect();
             let of = |field: &Arc<Field>| {
                 let said = all.get(field.name().as_str());
-                let ty = said.map_or_else(|| ColumnType::plain(field.data_type().clone()), |said| said.ty.clone());
+                let ty =
+                    said.map_or_else(|| ColumnType::plain(without_maps(field.data_type())), |said| said.ty.clone());
                 let required = !nullable.contains(field.name()) || said.is_some_and(|said| said.required);
                 let undeclared = !all.is_empty() && said.is_none();
-                TableColumn { undeclared, ..TableColumn::new(field.name().clone(), ty, required) }
+                let stored = said.map_or(Stored::AsShown, |said| said.stored.clone());
+                TableColumn { undeclared, stored, ..TableColumn::new(field.name().clone(), ty, required) }
             };
             columns = own.fields().iter().map(of).collect();
+            of_integers(&mut columns);
             crate::found_types::leave_out_index(&mut columns, declared, &blob, findings);
             if let Some(twice) = repeated(&columns) {
                 return Err(Error::malformed(format!("two columns are called {twice:?}")).at(blob.place()));
             }
         }
         if !file.is_empty() {
-            unread(findings, &others, blob.place(), &declared.name);
+            crate::found_types::unread(findings, &others, blob.place(), &declared.name);
         }
         if let Some(joined) = &options.joined {
             let place = |name: &String| columns.iter().position(|column| column.name == *name);
-            let lost = || missing(joined.of.first().map_or("", String::as_str), &stored(&columns));
+            let lost = || missing(joined.of.first().map_or("", String::as_str), &stored(&columns, encoding));
             let of = joined.of.iter().map(place).collect::<Option<Vec<_>>>().ok_or_else(lost)?;
             if of.iter().any(|at| columns[*at].ty.data_type != DataType::Utf8) {
                 let what = format!("the columns {} are joined, so they must be text", joined.of.join(", "));
@@ -298,10 +316,12 @@ impl Table {
             left_out: Vec::new(),
             ends_of: None,
             temporary: None,
+            fraction: None,
         };
-        for option in [&table.options.labels, &table.options.relation, &table.options.directed].into_iter().flatten() {
+        let named = [&table.options.labels, &table.options.relation, &table.options.directed].into_iter().flatten();
+        for option in named.chain(&table.options.integers) {
             if table.find(option).is_none() {
-                return Err(missing(option, &stored(&table.columns)));
+                return Err(missing(option, &stored(&table.columns, encoding)));
             }
         }
         match counted {
@@ -312,6 +332,10 @@ impl Table {
             None if encoding == Encoding::Csv => table.survey(&wanted)?,
             None => table.count()?,
         }
+        if !encoding.is_text() {
+            table.settle_floats(known, keys, &typed, threads)?;
+        }
+        table.note_floats(findings);
         table.tell_odd(&odd, &declared.hints, findings);
         for name in &declared.hints.directed {
             if table.options.directed.is_none() && table.holds_directions(name)? {
@@ -319,22 +343,6 @@ impl Table {
             }
         }
         Ok(table)
-    }
-
-    /// Notes cells without which columns would not be text or JSON.
-    fn tell_odd(&self, odd: &[OddCell], hints: &Hints, findings: &mut Findings) {
-        let is_told = |name: &String| {
-            hints.types.iter().any(|(told, _)| told == name) || hints.cells.iter().any(|(told, _)| told == name)
-        };
-        for OddCell { column, row, text, others } in odd.iter().filter(|odd| !is_told(&odd.column)) {
-            let Some(own) = self.find(column).and_then(|at| self.columns.get(at)) else { continue };
-            if own.ty.data_type == DataType::Utf8 && matches!(own.stored, Stored::AsShown | Stored::Json) {
-                let word = if own.ty.kind == ValueKind::Json { "JSON" } else { "text" };
-                let text = if self.encoding == Encoding::Csv { format!("{text:?}") } else { text.clone() };
-                let what = format!("{column} is {word} because of {text}: every other value is {others}");
-                findings.push(&rules::ODD_CELL, what, self.place_of(*row).in_field(column.clone()));
-            }
-        }
     }
 
     /// The table `name` of the different ends `of` the table `edges`, without a row yet.
@@ -354,6 +362,7 @@ impl Table {
             left_out: Vec::new(),
             ends_of: Some(of),
             temporary: None,
+            fraction: None,
         }
     }
 
@@ -560,10 +569,13 @@ pub(crate) struct Piece {
 }
 
 /// The schema as which a file is read.
-fn stored(columns: &[TableColumn]) -> Schema {
+fn stored(columns: &[TableColumn], encoding: Encoding) -> Schema {
     let field = |column: &TableColumn| {
         let data_type = match column.stored {
             Stored::Lists(_) | Stored::Keys | Stored::Parsed => DataType::Utf8,
+            Stored::WholeFloats { .. } if encoding.is_text() => DataType::Utf8,
+            // As each file has it: floats, or integers.
+            Stored::WholeFloats { .. } => return None,
             Stored::AsShown | Stored::Json | Stored::JsonKeys => column.ty.data_type.clone(),
             Stored::Joined(_) => return None,
         };
@@ -571,18 +583,6 @@ fn stored(columns: &[TableColumn]) -> Schema {
         Some(Field::new(&column.name, data_type, true))
     };
     Schema::new(columns.iter().filter_map(field).collect::<Vec<_>>())
-}
-
-/// Notes columns of a file that are not declared and so not read.
-pub(crate) fn unread(findings: &mut Findings, names: &[String], place: Place, table: &str) {
-    if names.is_empty() {
-        return;
-    }
-    let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
-    let more =
-        if names.len() > shown.len() { format!(" and {} more", names.len() - shown.len()) } else { String::new() };
-    let what = format!("not read, because the table {table} does not declare them: {}{more}", shown.join(", "));
-    findings.push(&crate::rules::COLUMN, what, place);
 }
 
 fn repeated(columns: &[TableColumn]) -> Option<&str> {

@@ -8,6 +8,7 @@
 //! | `max` and `min` of floats in groups | depend on the order of rows where there is a NaN | NaN is the greatest |
 //! | `max` and `min` of intervals | by months, then days, then the rest | by length |
 //! | `sum`, `avg`, variances, correlations over a sliding window | subtract what leaves it, so that it leaves traces | computed from the rows of the window |
+//! | `bool_and`, `bit_or`, `string_agg` and their like over a sliding window | refuses them | computed from the rows of the window |
 //! | `percentile_cont` | a part of six digits; in groups of several threads, the values of one | the whole part; all values |
 //! | `array_agg` and `string_agg` in windows of opposite orders | sort once, and are reversed with the rows | each in its own order |
 
@@ -31,11 +32,12 @@ use crate::extremes::{Extreme, Extremes, floats};
 use crate::integer_means::{self, IntegerMeans};
 use crate::intervals;
 use crate::means::{DecimalMean, mean_of};
+use crate::ordered_sets;
 use crate::sums::{DIGITS, OfValues, WholeSum, WholeSums, percentile_of, sum_of};
 use crate::windows::{Anew, Sliding};
 
 /// Those whose windows are computed anew, beside sums and means.
-const ANEW: [&str; 17] = [
+const ANEW: [&str; 21] = [
     "var",
     "var_pop",
     "stddev",
@@ -53,6 +55,10 @@ const ANEW: [&str; 17] = [
     "regr_syy",
     "regr_sxy",
     "median",
+    "bool_and",
+    "bool_or",
+    "bit_and",
+    "bit_or",
 ];
 
 /// The most digits of decimals whose mean is the engine's.
@@ -78,7 +84,7 @@ pub(crate) fn register(state: &mut SessionState) -> Result<()> {
             state.register_udaf(Arc::new(AggregateUDF::from(Exactly { inner, kind })))?;
         }
     }
-    Ok(())
+    ordered_sets::register(state)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -241,6 +247,9 @@ impl AggregateUDFImpl for Exactly {
             Kind::Sum | Kind::Mean if is_float => Ok(Box::new(Sliding::new(self.kind == Kind::Mean))),
             Kind::Mean if self.is_wide(args.expr_fields.first()) => self.accumulator(args),
             _ if self.is_of_intervals(args.return_type()) => {
+                Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args)))
+            }
+            Kind::Ordered if self.inner.name() == "string_agg" => {
                 Ok(Box::new(Anew::new(&Arc::new(AggregateUDF::from(self.again())), &args)))
             }
             Kind::Sum | Kind::Mean | Kind::Greatest | Kind::Least | Kind::Ordered => {

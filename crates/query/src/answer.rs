@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 
 use crate::errors::{internal, of_engine};
 use crate::labels::Labels;
+use crate::repeated_names::shown;
 use crate::wait::{LOOK, within};
 use crate::workers::Workers;
 
@@ -129,7 +130,7 @@ impl Drop for Answer {
 pub(crate) fn distinct_names(schema: &SchemaRef) -> SchemaRef {
     let mut taken: Vec<String> = Vec::new();
     let fields = schema.fields().iter().map(|field| {
-        let own = field.name().clone();
+        let own = shown(field.name()).to_owned();
         let mut name = own.clone();
         let mut number = 2;
         while taken.contains(&name) || number > 2 && schema.fields().iter().any(|other| *other.name() == name) {

@@ -134,7 +134,7 @@ impl Compared {
 }
 
 /// Values that are the same if they are equal.
-fn in_one_form(array: &ArrayRef) -> Result<ArrayRef> {
+pub(crate) fn in_one_form(array: &ArrayRef) -> Result<ArrayRef> {
     match array.data_type() {
         own if own.is_floating() => Ok(normalize_float_zero(array)),
         own if has_several_fields(own) => lengths(array),

@@ -11,7 +11,8 @@ use isomorph::dataset::{KIND, Role, Table};
 use isomorph::error::Place;
 use isomorph::{Error, Result};
 
-use crate::instants::UTC;
+/// The zone of columns of instants. Dataframes tell it from `+00:00`, and have columns of other origin in it.
+const ZONE: &str = "UTC";
 
 /// A column of a table: what the dataset calls it, and how it may be compared.
 #[derive(Debug, Clone)]
@@ -88,7 +89,7 @@ pub(crate) fn in_sql(field: &FieldRef) -> FieldRef {
 fn in_utc(own: &DataType) -> DataType {
     let of = |field: &FieldRef| Arc::new(field.as_ref().clone().with_data_type(in_utc(field.data_type())));
     match own {
-        DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some(UTC.into())),
+        DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some(ZONE.into())),
         DataType::List(item) => DataType::List(of(item)),
         DataType::LargeList(item) => DataType::LargeList(of(item)),
         DataType::FixedSizeList(item, length) => DataType::FixedSizeList(of(item), *length),
@@ -136,7 +137,7 @@ mod tests {
         let lists: ArrayRef =
             Arc::new(ListArray::new(item, OffsetBuffer::from_lengths([2, 1]), Arc::new(times.clone()), None));
         let shown = in_sql(&Arc::new(Field::new("t", lists.data_type().clone(), true)));
-        assert_eq!(shown.data_type(), &DataType::List(Arc::new(Field::new_list_field(zone("+00:00"), true))));
+        assert_eq!(shown.data_type(), &DataType::List(Arc::new(Field::new_list_field(zone("UTC"), true))));
         let found = as_in_sql(&lists, &shown).unwrap();
         assert_eq!(found.data_type(), shown.data_type());
         assert_eq!(found.as_list::<i32>().values().as_primitive::<TimestampMicrosecondType>().values(), times.values());

@@ -3,6 +3,7 @@
 //! | subquery | the engine | here |
 //! |---|---|---|
 //! | one value, where an expression of the inner row equals one of the outer row | joins by columns alone | the expression is a column of the inner table |
+//! | a table inside, `from (select b from t where t.a = x.a) q` | has no column `a` in it | a selection |
 //! | a row that is compared with those of a subquery that depends on the outer row | loses what the inner table is called | the comparison is one of the expressions that the subquery selects |
 
 use std::sync::Arc;
@@ -12,10 +13,11 @@ use datafusion::common::{Column, DFSchema, ExprSchema, Result};
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::utils::{conjunction, merge_schema, split_conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    BinaryExpr, Distinct, Expr, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Subquery,
+    BinaryExpr, Distinct, Expr, Filter, JoinType, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Subquery,
 };
 
 use isomorph::Error;
+use isomorph::error::Place;
 
 use crate::errors::{inside, unequal};
 use crate::subqueries::COMPARED_ROWS;
@@ -124,6 +126,23 @@ pub(crate) fn compared_rows(plan: LogicalPlan) -> Result<Transformed<LogicalPlan
     with_condition(input, condition.data).map(Transformed::yes)
 }
 
+/// A table of a subquery that depends on the outer row, as a selection: the engine takes what the outer row is compared with through selections, and not through tables.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn opened(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::SubqueryAlias(table) = &plan else { return Ok(plan) };
+    let is_other = table.alias.table() == COMPARED_ROWS || matches!(&*table.input, LogicalPlan::Subquery(_));
+    if is_other || table.input.all_out_ref_exprs().is_empty() {
+        return Ok(plan);
+    }
+    let columns = table.input.schema().columns().into_iter().map(|column| {
+        let name = column.name.clone();
+        Expr::Column(column).alias_qualified(Some(table.alias.clone()), name)
+    });
+    LogicalPlanBuilder::from(table.input.as_ref().clone()).project(columns.collect::<Vec<_>>())?.build()
+}
+
 /// Rows for which a condition holds, beside the conditions that they have: of conditions on the outer row above one another the engine forgets the columns.
 ///
 /// # Errors
@@ -230,6 +249,33 @@ fn retyped(subquery: &mut Subquery, schema: &DFSchema) -> Result<bool> {
     Ok(is_changed)
 }
 
+/// Refuses a subquery in which a table that depends on the outer row is joined so that rows without it stay, or so that it only says which rows these are: the engine asks for
+/// its conditions above the join.
+fn check_sides(subquery: &Subquery) -> Result<()> {
+    let depends =
+        |side: &LogicalPlan| side.all_out_ref_exprs().iter().any(|outer| subquery.outer_ref_columns.contains(outer));
+    subquery.subquery.apply(|node| {
+        let LogicalPlan::Join(join) = node else { return Ok(TreeNodeRecursion::Continue) };
+        use JoinType as J;
+        let is_wrong = match join.join_type {
+            J::Inner => false,
+            J::Left | J::LeftSemi | J::LeftAnti | J::LeftMark => depends(&join.right),
+            J::Right | J::RightSemi | J::RightAnti | J::RightMark => depends(&join.left),
+            J::Full => depends(&join.left) || depends(&join.right),
+        };
+        match is_wrong {
+            true => {
+                let text =
+                    "a table of an outer join, or the second query of intersect or except, depends on the outer row";
+                let error = Error::unsupported(text).at(Place::file("the question"));
+                Err(inside(error.hint("compare with the outer row in the subquery's own where, after the joins")))
+            }
+            false => Ok(TreeNodeRecursion::Continue),
+        }
+    })?;
+    Ok(())
+}
+
 /// Refuses subqueries that depend on a query which is not the next one outside: the engine finds no columns there.
 ///
 /// # Errors
@@ -246,9 +292,12 @@ pub(crate) fn check_levels(plan: &LogicalPlan) -> Result<()> {
                 Error::unsupported(format!("a subquery depends on {column}, which is not in the next query outside"))
                     .hint("join the tables that the inner subquery compares"),
             )),
-            None => Ok(()),
+            None => check_sides(subquery),
         }
     };
+    if let LogicalPlan::Subquery(lateral) = plan {
+        check_sides(lateral)?;
+    }
     plan.apply_expressions(|expression| {
         expression.apply(|part| {
             match part {

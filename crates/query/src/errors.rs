@@ -1,12 +1,13 @@
 //! Errors of the engine as errors of isomorph.
 
 use datafusion::arrow::error::ArrowError;
-use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::common::{Column, DataFusionError, SchemaError, TableReference};
 use datafusion::sql::sqlparser::parser::ParserError;
 use isomorph::error::Place;
 use isomorph::{Error, Kind, did_you_mean};
 
 use crate::array_any;
+use crate::repeated_names::{MARK, shown};
 
 /// An error of isomorph inside one of the engine.
 pub(crate) fn inside(error: Error) -> DataFusionError {
@@ -16,9 +17,22 @@ pub(crate) fn inside(error: Error) -> DataFusionError {
 /// Whether the engine refuses a question as two columns of one query have one name.
 pub(crate) fn is_of_equal_names(error: &DataFusionError) -> bool {
     let text = error.to_string();
-    ["require unique expression names", "Schema contains duplicate", "which would be ambiguous"]
-        .iter()
-        .any(|why| text.contains(why))
+    let whys =
+        ["require unique expression names", "Schema contains duplicate", "would be ambiguous", "Ambiguous reference"];
+    whys.iter().any(|why| text.contains(why))
+}
+
+/// An error of the engine after it has found all names of a question: one that is not found then is a name that the engine has given.
+pub(crate) fn of_optimizer(error: DataFusionError) -> Error {
+    match error.find_root() {
+        DataFusionError::SchemaError(..) => subquery_here(),
+        _ => of_engine(error),
+    }
+}
+
+fn subquery_here() -> Error {
+    let error = Error::unsupported("a subquery is not supported here").at(Place::file("the question"));
+    error.hint("join the tables, or compare in WHERE: exists (select 1 from …)")
 }
 
 /// An error of the engine, with the question's place in it as far as it says one.
@@ -107,6 +121,12 @@ pub(crate) fn unequal() -> Error {
     Error::unsupported(what).at(Place::file("the question")).hint(hint)
 }
 
+/// The error of a subquery that is a value, and has several rows.
+pub(crate) fn many_rows() -> Error {
+    let error = Error::usage("a subquery that is a value has more than one row").at(Place::file("the question"));
+    error.hint("(select max(b) from t where t.a = x.a)    one row, whatever the table has")
+}
+
 const UNEQUAL: (&str, &str, &str) = (
     "Physical plan does not support logical expression ScalarSubquery",
     "a subquery whose condition on the outer row is another than = is not supported here",
@@ -114,7 +134,7 @@ const UNEQUAL: (&str, &str, &str) = (
 );
 
 /// Questions that the engine does not answer, and what to write instead.
-const INSTEAD: [(&str, &str, &str); 4] = [
+const INSTEAD: [(&str, &str, &str); 5] = [
     (
         "Physical plan does not support logical expression OuterReferenceColumn",
         "a subquery that depends on the outer row is not supported here: one with limit, or of a list",
@@ -127,6 +147,11 @@ const INSTEAD: [(&str, &str, &str); 4] = [
         "join the tables, or compare in WHERE: exists (select 1 from …)",
     ),
     (
+        "does not satisfy order requirements",
+        "a window in such an order is not supported",
+        "rank() over (order by o) from (select *, a < b as o from t)    the order as a column",
+    ),
+    (
         "Too many columns! The subquery should only return one column",
         "a subquery that is compared has one column",
         "exists (select 1 from t where t.a = x.a and t.b = x.b) instead of (x.a, x.b) in (select a, b from t)",
@@ -137,7 +162,8 @@ const INSTEAD: [(&str, &str, &str); 4] = [
 const TREE: &str = "Unsupported ast node in sqltorel: ";
 
 /// What begins names of the engine's, and of ours, that a question does not have.
-const INTERNAL: [&str; 6] = ["__correlated_sq", "__scalar_sq", "_compared_", "_own_", "_value_", "_row_of_limit"];
+const INTERNAL: [&str; 8] =
+    ["__always_true", "_of_row", "__correlated_sq", "__scalar_sq", "_compared_", "_own_", "_value_", "_row_of_limit"];
 
 fn instead(text: &str) -> Option<Error> {
     // An error of ours, which the engine has put into a text of its own.
@@ -145,9 +171,11 @@ fn instead(text: &str) -> Option<Error> {
         let own = own.split(" (the question)").next().and_then(|own| own.split(". No function").next());
         return own.map(|own| Error::usage(own.trim()).hint("x = any(array)    x in (1, 2)"));
     }
+    if text.contains("Scalar subquery returned more than one row") {
+        return Some(many_rows());
+    }
     if INTERNAL.iter().any(|name| text.contains(name)) {
-        let error = Error::unsupported("a subquery is not supported here");
-        return Some(error.hint("join the tables, or compare in WHERE: exists (select 1 from …)"));
+        return Some(subquery_here());
     }
     if text.contains("Physical input schema should be the same") {
         let error = Error::unsupported("an expression of a group is not supported here");
@@ -269,7 +297,14 @@ pub(crate) fn of_plan(
 fn of_schema(error: SchemaError) -> Error {
     match error {
         SchemaError::FieldNotFound { field, valid_fields } => {
-            let names: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
+            let is_same = |column: &&Column| column.name.strip_suffix(MARK) == Some(field.name.as_str());
+            let is_of = |column: &&Column| field.relation.is_none() || field.relation == column.relation;
+            if let Some(column) = valid_fields.iter().filter(is_same).find(is_of) {
+                let table = column.relation.as_ref().map_or("a subquery", TableReference::table);
+                let error = Error::usage(format!("two columns of {table} are called {}", field.name));
+                return error.hint(format!("give one a name with as: b.{} as other", field.name));
+            }
+            let names: Vec<&str> = valid_fields.iter().map(|column| shown(&column.name)).collect();
             let near = did_you_mean(&field.name, names.iter().copied());
             let whole = match &field.relation {
                 Some(table) => format!("{table}.{}", field.name),

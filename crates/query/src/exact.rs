@@ -8,6 +8,7 @@
 //! | arithmetic of decimals | more digits than the type has | an error |
 //! | `-0.0` as a key of joins, lists, windows, orders and distinct aggregates, in `case x when`, `nullif` and rows | differs from `0.0` | zeros have no sign |
 //! | dates, times and texts of times compared with each other | in nanoseconds: an error for years before 1678 and after 2262; seconds and milliseconds with literals of more digits as if these had none | compares, in microseconds where these are enough |
+//! | texts cast to moments | must have seconds | `2024-10-27 00:10` has none: see `times` |
 //! | decimals cast to floats | a float that may not be the nearest | the nearest |
 //! | intervals, in comparisons, orders, groups, joins, `distinct` | by months, then days, then the rest: a day is longer than 36 hours | by length: see `intervals`, `groups` |
 //! | `x not in (select …)` with other parts of a condition beside it by `or`, for a constant, or where the subquery depends on the outer row | loses that a null may be anything | `not exists (select … where x = … or it is unknown)`: see `memberships` |
@@ -36,11 +37,13 @@ use crate::functions::{
     negated, rounded, whole, without_sign_of_zero,
 };
 use crate::groups::grouped;
+use crate::instants::is_text;
 use crate::intervals::has_several_fields;
 use crate::kept_names::map_named;
 use crate::memberships::{as_value, memberships};
 use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
+use crate::times::seconds_of;
 
 /// The rule that replaces them.
 #[derive(Debug)]
@@ -232,12 +235,15 @@ fn one(expression: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     }
 }
 
-/// A value that is rounded before it is cast to a type of fewer digits after the point. The engine cuts what it casts to integers, and compares what it
+/// A value that is changed before it is cast: texts of moments get seconds, and what is cast to a type of fewer digits after the point is rounded. The engine cuts what it casts to integers, and compares what it
 /// casts to shorter decimals as if it had been cast back. `Err` is the value as it is.
 fn near(value: Expr, to: &DataType, schema: &DFSchema) -> std::result::Result<Expr, Expr> {
     let scale = match to {
         DataType::Decimal128(_, scale) => *scale,
         to if to.is_integer() => 0,
+        DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 if is_text(type_of(&value, schema).as_ref()) => {
+            return Ok(seconds_of(value));
+        }
         _ => return Err(value),
     };
     match type_of(&value, schema) {

@@ -227,7 +227,7 @@ impl Parsed {
                 Error::usage(format!("the question has a parameter ${name}, which has no value"))
                     .hint(format!("--param {name}=VALUE"))
             })?;
-            values.insert(name.clone(), of_text(value));
+            values.insert(name.clone(), value.map_or(Value::Null, of_text));
             used.insert(name.clone());
         }
         let pattern = Pattern { text: self.query.as_str().into(), parameters: values, place: place.clone() };

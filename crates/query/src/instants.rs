@@ -30,7 +30,7 @@ use crate::kept_names::map_named;
 use crate::mixed::{UNITING, is_comparison};
 use crate::moment_lists::{compared, item, of_one_type};
 use crate::spelling::digits_of_second;
-use crate::times::in_one_unit;
+use crate::times::{in_one_unit, seconds_of};
 
 /// The zone of instants that are written down.
 pub(crate) const UTC: &str = "+00:00";
@@ -317,6 +317,7 @@ fn in_zone(moment: Expr, own: &DataType, zone: Option<&Arc<str>>, to: &DataType)
     let DataType::Timestamp(unit, _) = to else { return moment };
     let utc = DataType::Timestamp(*unit, Some(UTC.into()));
     // A constant stays one: conditions on columns are known before the plan is made.
+    let moment = if is_text(Some(own)) && text(&moment).is_some() { seconds_of(moment) } else { moment };
     if let Expr::Literal(value, metadata) = &moment
         && let Ok(found) = value.cast_to(&utc).and_then(|value| value.cast_to(to))
     {

@@ -7,6 +7,9 @@ use datafusion::sql::sqlparser::ast::{
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::casts;
+use crate::repeated_names::MARK;
+
 /// The names of the first and last columns of an answer, `None` for those that the engine names rightly.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Labels {
@@ -29,6 +32,11 @@ impl Labels {
             SelectItem::ExprWithAlias { .. } => Some(None),
             _ => None,
         })
+    }
+
+    /// The names of all columns.
+    pub fn all(names: Vec<String>) -> Self {
+        Labels { first: names.into_iter().map(Some).collect(), ..Labels::default() }
     }
 
     /// These, and the names of columns in `resolved`, the same statement with the names of tables.
@@ -74,6 +82,7 @@ impl Labels {
         let mut labels = self.clone();
         labels.rename_shown(&mut statement);
         let _ = statement.visit(&mut Repeated);
+        casts::tell(&mut statement);
         (statement, labels)
     }
 
@@ -156,7 +165,7 @@ impl Labels {
 }
 
 /// The last part of the name of a column.
-fn name_of(column: &Expr) -> Option<&str> {
+pub(crate) fn name_of(column: &Expr) -> Option<&str> {
     match column {
         Expr::Identifier(name) => Some(&name.value),
         Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.as_str()),
@@ -164,28 +173,52 @@ fn name_of(column: &Expr) -> Option<&str> {
     }
 }
 
-/// Renames columns that a subquery has twice: `y, y` becomes `y, y as y_2`.
+/// Renames columns that a subquery has twice: `y, y` becomes `y, y as y_2`. Of different values with one name the first gets one that a question cannot have.
 struct Repeated;
 
 impl VisitorMut for Repeated {
     type Break = ();
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        let mut columns: Vec<(Expr, String)> = Vec::new();
-        for item in &mut select.projection {
-            let SelectItem::UnnamedExpr(expr) = item else { continue };
-            let Some(name) = name_of(expr).map(ToOwned::to_owned) else { continue };
-            // Columns of two tables stay alike: which of them a name means is not known.
-            let is_plain = |one: &Expr| matches!(one, Expr::Identifier(_));
-            let is_same =
-                |(other, own): &&(Expr, String)| *own == name && (other == expr || is_plain(other) || is_plain(expr));
-            let count = columns.iter().filter(is_same).count();
-            columns.push((expr.clone(), name.clone()));
-            if count > 0 {
-                let alias = Ident::with_quote('"', format!("{name}_{}", count + 1));
-                *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias };
-            }
+        let columns: Vec<Option<Shown>> = select.projection.iter().map(Shown::of).collect();
+        for (at, item) in select.projection.iter_mut().enumerate() {
+            let Some(own) = columns.get(at).and_then(Option::as_ref) else { continue };
+            let is_alike = |other: &&Shown| {
+                // Columns of two tables stay alike: they are told apart where the subquery is a table.
+                other.name == own.name && (other.expr == own.expr || !other.is_of_table || !own.is_of_table)
+            };
+            let before = columns.iter().take(at).flatten().filter(is_alike).count();
+            let is_one_value = columns.iter().flatten().filter(is_alike).all(|other| other.expr == own.expr);
+            let alias = match before {
+                0 if is_one_value => continue,
+                0 => format!("{}{MARK}", own.name),
+                _ => format!("{}_{}", own.name, before + 1),
+            };
+            *item = SelectItem::ExprWithAlias { expr: own.expr.clone(), alias: Ident::with_quote('"', alias) };
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// A column of a query.
+struct Shown {
+    expr: Expr,
+    name: String,
+    /// Whether it has its name, and its table, from that.
+    is_of_table: bool,
+}
+
+impl Shown {
+    fn of(item: &SelectItem) -> Option<Shown> {
+        match item {
+            SelectItem::UnnamedExpr(expr) => {
+                let name = name_of(expr).map_or_else(|| expr.to_string(), ToOwned::to_owned);
+                Some(Shown { expr: expr.clone(), name, is_of_table: matches!(expr, Expr::CompoundIdentifier(_)) })
+            }
+            SelectItem::ExprWithAlias { expr, alias } => {
+                Some(Shown { expr: expr.clone(), name: alias.value.clone(), is_of_table: false })
+            }
+            _ => None,
+        }
     }
 }

@@ -3,7 +3,8 @@
 //! | question | the engine | here |
 //! |---|---|---|
 //! | `order by x in (select …)`, `order by (select …)` | refuses it | a column, which is dropped above |
-//! | groups, arguments of aggregates, and windows with `x in (select …)` | refuses them | a column |
+//! | groups, arguments of aggregates, and windows with `x in (select …)`, or with a value of a subquery that depends on the row | refuses them | a column |
+//! | windows in the order of comparisons or of subqueries, and divided by them | forgets the order, where a function is compared | a column |
 //! | `x in (select …)`, where `x` has a subquery itself | looks for one inside of the other | `x` is a column |
 //! | `a join b on a.x in (select …)` | refuses it in outer joins, and forgets that a null may be anything | a condition above an inner join; a column of the table that an outer one depends on |
 
@@ -18,6 +19,7 @@ use isomorph::Error;
 use crate::correlated::below;
 use crate::errors::inside;
 use crate::kept_names::map_named;
+use crate::mixed::is_comparison;
 
 /// The plan with such columns.
 ///
@@ -26,16 +28,44 @@ use crate::kept_names::map_named;
 pub(crate) fn lifted(plan: LogicalPlan) -> Result<LogicalPlan> {
     match plan {
         LogicalPlan::Sort(sort) if sort.expr.iter().any(|one| is_of_subquery(&one.expr)) => of_order(sort),
-        LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_subquery) => of_join(join),
-        LogicalPlan::Window(_) if plan.expressions().iter().any(is_of_subquery) => of_values(plan),
-        LogicalPlan::Aggregate(_) | LogicalPlan::Window(_) if has_subqueries(&plan) => of_values(plan),
-        LogicalPlan::Projection(_) | LogicalPlan::Filter(_) if has_subqueries(&plan) => of_comparisons(plan),
+        LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(is_joined) => of_join(join),
+        LogicalPlan::Aggregate(_) if plan.expressions().iter().any(is_joined) => of_values(plan),
+        LogicalPlan::Window(_) if plan.expressions().iter().any(|one| is_joined(one) || has_lost_order(one)) => {
+            of_values(plan)
+        }
+        LogicalPlan::Projection(_) | LogicalPlan::Filter(_) if plan.expressions().iter().any(has_subquery) => {
+            of_comparisons(plan)
+        }
         other => Ok(other),
     }
 }
 
-fn has_subqueries(plan: &LogicalPlan) -> bool {
-    plan.expressions().iter().any(has_subquery)
+/// Whether a window is in the order of values of which the engine forgets that rows are in it, or divided by them.
+fn has_lost_order(value: &Expr) -> bool {
+    let is_one = |part: &Expr| match part {
+        Expr::WindowFunction(one) => {
+            let sorted = one.params.order_by.iter().map(|sort| &sort.expr);
+            Ok(one.params.partition_by.iter().chain(sorted).any(is_lost))
+        }
+        _ => Ok(false),
+    };
+    value.exists(is_one).unwrap_or(false)
+}
+
+/// Whether a value compares others, or has a subquery.
+fn is_lost(value: &Expr) -> bool {
+    let is_one = |part: &Expr| match part {
+        Expr::BinaryExpr(one) => Ok(is_comparison(one.op)),
+        other => Ok(matches!(other, Expr::Between(_))),
+    };
+    is_of_subquery(value) || value.exists(is_one).unwrap_or(false)
+}
+
+/// Whether a value has a subquery that the engine joins with the rows: one that is compared with, or one that depends on the row.
+fn is_joined(value: &Expr) -> bool {
+    let depends =
+        |part: &Expr| Ok(matches!(part, Expr::ScalarSubquery(subquery) if !subquery.outer_ref_columns.is_empty()));
+    has_subquery(value) || value.exists(depends).unwrap_or(false)
 }
 
 /// Whether a value compares with a subquery.
@@ -76,20 +106,12 @@ fn of_order(mut sort: Sort) -> Result<LogicalPlan> {
 struct Columns(Vec<Expr>);
 
 impl Columns {
-    /// Puts a column in the place of a value that compares with a subquery.
+    /// Puts a column in the place of a value with such a subquery.
     fn lift(&mut self, value: &mut Expr) {
         match value {
             Expr::Alias(alias) => self.lift(&mut alias.expr),
-            value if has_subquery(value) => self.add(value),
+            value if is_joined(value) => self.add(value),
             _ => {}
-        }
-    }
-
-    /// The same of a value by which rows are ordered, also if a subquery is a value in it: the engine loses that the rows are in this order.
-    fn lift_key(&mut self, value: &mut Expr) {
-        match is_of_subquery(value) {
-            true => self.add(value),
-            false => self.lift(value),
         }
     }
 
@@ -131,8 +153,13 @@ fn of_values(plan: LogicalPlan) -> Result<LogicalPlan> {
                 Expr::WindowFunction(mut one) => {
                     one.params.args.iter_mut().for_each(|one| all.lift(one));
                     one.params.filter.iter_mut().for_each(|one| all.lift(one));
-                    one.params.partition_by.iter_mut().for_each(|one| all.lift_key(one));
-                    one.params.order_by.iter_mut().for_each(|sort| all.lift_key(&mut sort.expr));
+                    let sorted = one.params.order_by.iter_mut().map(|sort| &mut sort.expr);
+                    for value in one.params.partition_by.iter_mut().chain(sorted) {
+                        match is_lost(value) {
+                            true => all.add(value),
+                            false => all.lift(value),
+                        }
+                    }
                     Transformed::yes(Expr::WindowFunction(one))
                 }
                 other => Transformed::no(other),
@@ -170,7 +197,7 @@ fn of_join(join: Join) -> Result<LogicalPlan> {
     for (at, mut part) in filter.into_iter().flat_map(split_conjunction_owned).enumerate() {
         let name = format!("_condition_{at}");
         match () {
-            () if !has_subquery(&part) => {}
+            () if !is_joined(&part) => {}
             () if join_type == JoinType::Inner => {
                 above.push(part);
                 continue;

@@ -1,11 +1,11 @@
-//! Subqueries with a limit that depend on the outer row by equal values: `(select … where b.x = a.x order by b.y limit 2)`.
+//! Subqueries with a limit, or with windows, that depend on the outer row by equal values: `(select … where b.x = a.x order by b.y limit 2)`.
 //!
 //! The engine does not join them. Here the rows of each value are numbered, and the limit is a condition on the number. Other conditions on the outer row, groups and
 //! `distinct` are left to the engine, which refuses them.
 
 use std::sync::Arc;
 
-use datafusion::common::tree_node::TreeNode;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::functions_window::row_number::row_number;
@@ -16,7 +16,12 @@ use datafusion::logical_expr::{
     Operator, Projection, SkipType, Subquery, lit,
 };
 
+use isomorph::Error;
+use isomorph::error::Place;
+
 use crate::correlated::below;
+use crate::errors::inside;
+use crate::kept_names::map_named;
 
 /// What the number of a row is called.
 const NUMBER: &str = "_row_of_limit";
@@ -38,7 +43,7 @@ pub(crate) fn limited(plan: LogicalPlan) -> Result<LogicalPlan> {
 ///
 /// # Errors
 /// Those of the engine.
-pub(crate) fn of_one_row(subquery: Subquery) -> Result<Subquery> {
+pub(crate) fn of_first_row(subquery: Subquery) -> Result<Subquery> {
     let mut plan = &*subquery.subquery;
     while let LogicalPlan::Projection(projection) = plan {
         plan = &projection.input;
@@ -52,6 +57,34 @@ pub(crate) fn of_one_row(subquery: Subquery) -> Result<Subquery> {
     let first = first_value_udaf().call(vec![Expr::Column(column)]);
     let plan = rows.aggregate(std::iter::empty::<Expr>(), [first])?.build()?;
     Ok(Subquery { subquery: Arc::new(plan), ..subquery })
+}
+
+/// A window over rows that depend on the outer row, in parts of the values that these equal: the engine makes it of the rows of all outer rows.
+///
+/// # Errors
+/// [`isomorph::Kind::Unsupported`] for a window over rows that depend on the outer row in another way; those of the engine.
+pub(crate) fn partitioned(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Window(window) = &plan else { return Ok(plan) };
+    if window.input.all_out_ref_exprs().is_empty() {
+        return Ok(plan);
+    }
+    let Some(keys) = keys(&window.input)? else {
+        let error = Error::unsupported(
+            "a window over rows that depend on the outer row by another condition than = is not supported",
+        );
+        let error = error.at(Place::file("the question"));
+        return Err(inside(
+            error.hint("from (select *, row_number() over (partition by a order by b) as n from t) q where q.a = x.a"),
+        ));
+    };
+    let one = |part: Expr| {
+        let Expr::WindowFunction(mut window) = part else { return Ok(Transformed::no(part)) };
+        let own = &mut window.params.partition_by;
+        let new: Vec<Expr> = keys.iter().filter(|key| !own.contains(key)).cloned().collect();
+        own.extend(new);
+        Ok(Transformed::yes(Expr::WindowFunction(window)))
+    };
+    map_named(plan, |value| value.transform_up(one))?.data.recompute_schema()
 }
 
 fn numbered(limit: &Limit) -> Result<Option<LogicalPlan>> {
@@ -109,7 +142,7 @@ fn keys(mut rows: &LogicalPlan) -> Result<Option<Vec<Expr>>> {
     while let LogicalPlan::Filter(filter) = rows {
         for part in split_conjunction(&filter.predicate).into_iter().filter(|part| depends(part)) {
             match key(part, filter.input.schema())? {
-                Some(key) => keys.push(key),
+                Some((key, _)) => keys.push(key),
                 None => return Ok(None),
             }
         }
@@ -119,14 +152,17 @@ fn keys(mut rows: &LogicalPlan) -> Result<Option<Vec<Expr>>> {
 }
 
 /// Whether a condition reads the outer row, also in a subquery of its own.
-fn depends(part: &Expr) -> bool {
+pub(crate) fn depends(part: &Expr) -> bool {
     part.contains_outer()
         || crate::lifted::has_subquery(part)
         || part.exists(|one| Ok(matches!(one, Expr::ScalarSubquery(_)))).unwrap_or(true)
 }
 
-/// The value of the row in a condition that it equals one of the outer row, of one type.
-fn key(part: &Expr, schema: &DFSchema) -> Result<Option<Expr>> {
+/// The value of the row and that of the outer row in a condition that they are equal, of one type.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn key(part: &Expr, schema: &DFSchema) -> Result<Option<(Expr, Expr)>> {
     let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = part else { return Ok(None) };
     let is_inner = |one: &Expr| !one.contains_outer() && one.any_column_refs() && !one.is_volatile();
     let is_outer = |one: &Expr| one.contains_outer() && !one.any_column_refs();
@@ -136,5 +172,6 @@ fn key(part: &Expr, schema: &DFSchema) -> Result<Option<Expr>> {
         () => return Ok(None),
     };
     let (own, other) = (inner.get_type(schema)?, outer.get_type(schema)?);
-    Ok((own == other || own.is_integer() && other.is_integer()).then(|| inner.as_ref().clone()))
+    let is_same = own == other || own.is_integer() && other.is_integer();
+    Ok(is_same.then(|| (inner.as_ref().clone(), outer.as_ref().clone())))
 }

@@ -14,11 +14,13 @@ use crate::errors::of_engine;
 use crate::instants::{MOST_DIGITS, instant, too_many_digits};
 use crate::spelling::digits_of_second;
 use crate::sums::DIGITS;
+use crate::times::with_seconds;
 
 /// Values by name, for `$name` in a question. A value takes the type of what it is compared with; where nothing tells a type it is a whole number, a
-/// floating-point number, `true`, `false` or a text, as it is written.
+/// floating-point number, `true`, `false` or a text, as it is written. Where a list can stand, in `any($name)`, `all($name)`, `in ($name)` and functions of arrays, it is a
+/// list of such values, if it is written as JSON writes one.
 #[derive(Debug, Clone, Default)]
-pub struct Parameters(BTreeMap<String, String>);
+pub struct Parameters(BTreeMap<String, Option<String>>);
 
 impl Parameters {
     /// No values.
@@ -28,8 +30,19 @@ impl Parameters {
 
     /// Adds a value.
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.0.insert(name.into(), value.into());
+        self.0.insert(name.into(), Some(value.into()));
         self
+    }
+
+    /// Adds a null.
+    pub fn with_null(mut self, name: impl Into<String>) -> Self {
+        self.0.insert(name.into(), None);
+        self
+    }
+
+    /// Sets a value, `None` for null.
+    pub(crate) fn set(&mut self, name: String, value: Option<String>) {
+        self.0.insert(name, value);
     }
 
     /// Whether there are none.
@@ -37,14 +50,14 @@ impl Parameters {
         self.0.is_empty()
     }
 
-    /// The value of this name, if there is no other.
+    /// The value of this name, if there is no other and it is no null.
     pub(crate) fn only(&self, name: &str) -> Option<&str> {
-        self.0.get(name).filter(|_| self.0.len() == 1).map(String::as_str)
+        self.0.get(name).filter(|_| self.0.len() == 1)?.as_deref()
     }
 
-    /// The value of this name.
-    pub(crate) fn value(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+    /// The value of this name, which may be null.
+    pub(crate) fn value(&self, name: &str) -> Option<Option<&str>> {
+        self.0.get(name).map(Option::as_deref)
     }
 
     /// The plan with these values, of which those in `used` need not be in it.
@@ -71,8 +84,13 @@ impl Parameters {
         let mut values = std::collections::HashMap::new();
         for (id, data_type) in wanted {
             let name = own(&id);
-            let text = self.0.get(&name).map(String::as_str).unwrap_or_default();
-            values.insert(name.clone(), ScalarAndMetadata::from(value(&name, text, data_type.as_ref())?));
+            let bound = match self.0.get(&name).and_then(Option::as_deref) {
+                Some(text) => value(&name, text, data_type.as_ref())?,
+                None => {
+                    data_type.map_or(Ok(ScalarValue::Null), |own| ScalarValue::try_from(&own)).map_err(of_engine)?
+                }
+            };
+            values.insert(name, ScalarAndMetadata::from(bound));
         }
         plan.with_param_values(ParamValues::Map(values)).map_err(of_engine)
     }
@@ -85,6 +103,7 @@ fn value(name: &str, text: &str, data_type: Option<&DataType>) -> Result<ScalarV
             Err(too_many_digits(text))
         }
         Some(data_type) => {
+            let text = if data_type.is_temporal() { &with_seconds(text) } else { text };
             let value = match able(data_type, text) {
                 DataType::Timestamp(unit, Some(zone)) => instant(text, unit, &zone),
                 // Also what is added to a moment, of which the engine thinks that it is one.

@@ -28,9 +28,10 @@ use tokio::runtime::Handle;
 use crate::aggregates;
 use crate::array_any;
 use crate::bounded;
+use crate::casts;
 use crate::catalog::{CATALOG, Catalog, SqlCatalog};
 use crate::end_groups::EndGroups;
-use crate::errors::{is_of_equal_names, of_engine, of_plan};
+use crate::errors::{is_of_equal_names, of_engine, of_optimizer, of_plan};
 use crate::exact::Exact;
 use crate::function_clauses;
 use crate::functions;
@@ -46,14 +47,16 @@ use crate::named_windows;
 use crate::narrowing;
 use crate::null_lists::NullLists;
 use crate::own_names;
+use crate::parameter_lists;
 use crate::parameters::Parameters;
 use crate::parts::Divided;
 use crate::prepared::prepared;
-use crate::repeated_names;
+use crate::repeated_names::{self, MARK, RepeatedNames};
 use crate::resolve::resolve;
 use crate::row_values::compare_values;
 use crate::similar;
 use crate::spelling::respell;
+use crate::stars;
 use crate::statement::{parse, sql_of};
 use crate::subqueries;
 use crate::table_columns;
@@ -104,7 +107,7 @@ impl Planning {
         let Planning { question, parameters, catalog, resources, .. } = self;
         // Patterns are no SQL to the parser: tables of their matches take their places.
         let taken = graph_table::take(question, parameters, catalog, resources)?;
-        let (question, catalog, used) = match &taken {
+        let (question, catalog, mut used) = match &taken {
             Some(taken) => (&taken.question, &taken.catalog, taken.used.clone()),
             None => (question, catalog, BTreeSet::new()),
         };
@@ -113,9 +116,11 @@ impl Planning {
         let is_plain =
             matches!(&statement, Statement::Statement(sql) if !matches!(**sql, ast::Statement::Explain { .. }));
         let sql = sql_of(&mut statement).ok_or_else(|| Error::unsupported("a statement that does not read"))?;
+        let stars = if is_plain { stars::once(sql) } else { None };
         let labels = if is_plain { Labels::of(sql) } else { Labels::default() };
         named_windows::write_out(sql)?;
-        repeated_names::rename(sql)?;
+        let (parameters, lists) = parameter_lists::spread(sql, parameters)?;
+        used.extend(lists);
         respell(sql)?;
         function_clauses::respell(sql)?;
         like_escapes::respell(sql)?;
@@ -126,7 +131,9 @@ impl Planning {
         table_columns::complete(sql, catalog)?;
         let mut labels = labels.or_columns_of(sql);
         merge(sql, catalog)?;
+        casts::name(sql);
         let renamed = labels.renamed(sql);
+        let names = repeated_names::plain_names(sql);
         let state = self.state(catalog)?;
         let functions = || state.udfs().into_iter().chain(state.udafs()).chain(state.udwfs()).collect();
         let mut plan = handle.block_on(state.statement_to_plan(statement));
@@ -136,9 +143,13 @@ impl Planning {
             let statement = Statement::Statement(Box::new(sql));
             plan = handle.block_on(state.statement_to_plan(statement));
         }
-        let plan = plan.map_err(|error| of_plan(error, &places, &functions))?;
+        let mut plan = plan.map_err(|error| of_plan(error, &places, &functions))?;
+        if let Some(stars) = stars {
+            (plan, labels) = stars.again(plan, &labels).map_err(of_engine)?;
+        }
         let only_reads = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         only_reads.verify_plan(&plan).map_err(|error| of_engine(error).of_kind(isomorph::Kind::Unsupported))?;
+        repeated_names::check(&plan, &names).map_err(of_engine)?;
         let plan = prepared(plan).map_err(of_engine)?;
         Ok(Planned { state, plan: parameters.bind(plan, &used)?, labels })
     }
@@ -149,7 +160,7 @@ impl Planning {
     /// As [`Planning::logical`].
     pub fn physical(&self, handle: &Handle) -> Result<Runnable> {
         let Planned { state, plan, labels } = self.logical(handle)?;
-        let plan = handle.block_on(state.create_physical_plan(&plan)).map_err(of_engine)?;
+        let plan = handle.block_on(state.create_physical_plan(&plan)).map_err(of_optimizer)?;
         Ok(Runnable { state, plan, labels })
     }
 
@@ -159,8 +170,8 @@ impl Planning {
     /// As [`Planning::logical`].
     pub fn explained(&self, handle: &Handle) -> Result<(Runnable, String)> {
         let Planned { state, plan, labels } = self.logical(handle)?;
-        let plan = state.optimize(&plan).map_err(of_engine)?;
-        let text = plan.display_indent().to_string();
+        let plan = state.optimize(&plan).map_err(of_optimizer)?;
+        let text = plan.display_indent().to_string().replace(MARK, "");
         let plan = handle.block_on(state.query_planner().create_physical_plan(&plan, &state)).map_err(of_engine)?;
         Ok((Runnable { state, plan, labels }, text))
     }
@@ -228,7 +239,8 @@ impl Planning {
         length_parts::register(&mut state).map_err(of_engine)?;
         moment_functions::register(&mut state).map_err(of_engine)?;
         state.register_expr_planner(Arc::new(Times)).map_err(of_engine)?;
-        for function in array_any::all().chain([functions::always()]) {
+        state.register_relation_planner(Arc::new(RepeatedNames::default())).map_err(of_engine)?;
+        for function in array_any::all().chain([functions::always(), casts::function()]) {
             state.register_udf(function).map_err(of_engine)?;
         }
         // The time that the question calls now.

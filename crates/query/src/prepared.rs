@@ -5,7 +5,11 @@
 //! | `x = any (select x …)` | compares the inner `x` with itself | the inner table has a name of its own |
 //! | `x < any (select …)`, where the subquery depends on the outer row, or the comparison is a value | fails | see `quantified` |
 //! | a subquery with a limit that depends on the outer row | refuses it | rows that are numbered: see `limited` |
+//! | windows of a subquery that depends on the outer row | makes them of the rows of all outer rows | parts of the rows of each: see `limited` |
 //! | comparisons with subqueries in `order by` and in the conditions of joins | refuses them | columns of the rows below: see `lifted` |
+//! | a subquery as a value that depends on the outer row, without an aggregate | refuses it | an error if it has several rows: see `one_row` |
+//! | `intersect` and `except` of two queries that depend on the outer row | refuses them | the condition above both: see `correlated_sets` |
+//! | a comparison with a union that depends on the outer row | refuses it | comparisons with its queries: see `correlated_unions` |
 //! | `intersect all`, `except all` | keep or drop all equal rows | equal rows are numbered, and their numbers compared too |
 //! | `exists (…)` as a value; aggregates that depend on the outer row | refuses it; loses their row | see `marks`, `row_counts` |
 //! | numerals with a point | exact decimals everywhere, or floats everywhere | decimals beside decimals, otherwise floats |
@@ -33,20 +37,24 @@ use datafusion::functions_window::row_number::row_number;
 use datafusion::logical_expr::expr::{Between, Cast, InList, ScalarFunction, SetComparison, TryCast};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, Distinct, Expr, ExprFunctionExt, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
-    Operator, Subquery, SubqueryAlias, Values, WindowFrame, WindowFrameBound, WindowFrameUnits, cast,
+    BinaryExpr, Distinct, Expr, ExprFunctionExt, ExprSchemable, Join, LogicalPlan, LogicalPlanBuilder, Operator,
+    Subquery, SubqueryAlias, Values, WindowFrame, WindowFrameBound, WindowFrameUnits, cast,
 };
 
-use crate::correlated::{check_levels, compared_rows, with_outer_types};
+use crate::casts;
+use crate::correlated::{check_levels, compared_rows, opened, with_outer_types};
+use crate::correlated_sets::{is_set, with_condition_above};
+use crate::correlated_unions::divided;
 use crate::doubles::nearest;
 use crate::functions::{begin, length};
 use crate::instants::{TIME, instants};
 use crate::intervals::has_several_fields;
 use crate::kept_names::map_named;
 use crate::lifted::lifted;
-use crate::limited::{limited, of_one_row};
+use crate::limited::{limited, of_first_row, partitioned};
 use crate::lists::lists;
 use crate::mixed::mixed;
+use crate::one_row::of_one_row;
 use crate::quantified::quantified;
 use crate::row_counts;
 use crate::unions::{retyped, unions};
@@ -61,18 +69,19 @@ const DIGITS: u8 = 18;
 /// Those of the engine.
 pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
     let names = AtomicUsize::new(0);
+    let plan = plan.transform_up_with_subqueries(casts::plain)?.data;
     // What a moment is decides what it is compared and united with: by all that follows.
     let zoned = |plan| retyped(zones(plan)?)?.recompute_schema().map(Transformed::yes);
     let plan = with_outer_types(plan.transform_up_with_subqueries(zoned)?.data)?;
     let plan = plan.transform_up_with_subqueries(|plan| lifted(plan).map(Transformed::yes))?.data;
     let plan = plan.transform_up_with_subqueries(|plan| {
-        let plan = limited(compared_rows(plan)?.data)?;
-        let plan = map_named(plan, |value| value.transform_up(one_value))?.data;
+        let plan = limited(partitioned(compared_rows(opened(plan)?)?.data)?)?;
+        let plan = divided(map_named(plan, |value| value.transform_up(one_value))?.data)?;
         check_levels(&plan)?;
         let plan = row_counts::counted(plan)?;
         let plan = quantified(plan)?;
         let plan = compared(plan, &names)?;
-        let plan = counted(plan)?;
+        let plan = with_condition_above(counted(plan)?)?;
         let plan = numerals(plan)?;
         let plan = unions(instants(plan)?)?;
         let plan = mixed(plan)?;
@@ -82,10 +91,10 @@ pub(crate) fn prepared(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(plan?.data)
 }
 
-/// A subquery of one value that has a limit.
+/// A subquery of one value that depends on the outer row.
 fn one_value(part: Expr) -> Result<Transformed<Expr>> {
     match part {
-        Expr::ScalarSubquery(subquery) => Ok(Transformed::yes(Expr::ScalarSubquery(of_one_row(subquery)?))),
+        Expr::ScalarSubquery(subquery) => of_one_row(of_first_row(subquery)?).map(Transformed::yes),
         other => Ok(Transformed::no(other)),
     }
 }
@@ -111,12 +120,7 @@ fn compared(plan: LogicalPlan, names: &AtomicUsize) -> Result<LogicalPlan> {
 /// Numbers the equal rows of both sides of `intersect all` and `except all`. Without `all` the left side has no equal rows.
 fn counted(plan: LogicalPlan) -> Result<LogicalPlan> {
     let LogicalPlan::Join(join) = &plan else { return Ok(plan) };
-    let is_set = join.null_equality == NullEquality::NullEqualsNull
-        && matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
-        && join.filter.is_none()
-        && join.on.len() == join.left.schema().fields().len()
-        && !matches!(&*join.left, LogicalPlan::Distinct(Distinct::All(_)));
-    if !is_set {
+    if !is_set(join) || matches!(&*join.left, LogicalPlan::Distinct(Distinct::All(_))) {
         return Ok(plan);
     }
     let Join { left, right, on, join_type, .. } = join;
@@ -139,7 +143,8 @@ fn numbered(plan: &LogicalPlan, name: &str) -> Result<(LogicalPlan, datafusion::
     let number = row_number().partition_by(columns.clone()).build()?;
     let shown = Expr::Column(datafusion::common::Column::from_name(number.schema_name().to_string()));
     let all = columns.into_iter().chain([shown.alias(name)]);
-    let plan = LogicalPlanBuilder::from(plan.clone()).window([number])?.project(all)?.build()?;
+    let rows = partitioned(LogicalPlanBuilder::from(plan.clone()).window([number])?.build()?)?;
+    let plan = LogicalPlanBuilder::from(rows).project(all)?.build()?;
     Ok((plan, datafusion::common::Column::from_name(name)))
 }
 

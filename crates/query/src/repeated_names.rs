@@ -1,155 +1,143 @@
-//! Columns of a subquery that are called alike: the engine takes the first for what a query outside names.
+//! Columns of a subquery that are called alike: `(select a.id, b.id from …) s`. The engine calls the second `id:1`, and takes the first for what a query outside names.
+//!
+//! Here the second is `id_2`, and the first has a mark behind its name, so that no name of a question is this: the engine itself finds no column `id` in `s`, whatever
+//! the question calls so elsewhere. Answers and errors show the name without the mark.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Query, SelectItem, SetExpr, Statement, TableFactor, Visit, VisitMut, Visitor, VisitorMut,
-};
+use datafusion::common::Result;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::expr::Alias;
+use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SubqueryAlias};
+use datafusion::sql::sqlparser::ast::{self, Statement, TableFactor, visit_expressions};
+use isomorph::Error;
 use isomorph::error::Place;
-use isomorph::{Error, Result};
 
-/// Gives the second column of a name in a table of the question (in FROM or WITH) another one, `id_2`.
-///
-/// # Errors
-/// [`isomorph::Kind::Usage`], if the name is used outside.
-pub(crate) fn rename(statement: &mut Statement) -> Result<()> {
-    let mut tables = Tables::default();
-    let _ = statement.visit(&mut tables);
-    for Table { name, column, inside } in tables.found {
-        let mut uses = Uses { column: &column, tables: vec![name.clone()], count: 0 };
-        let _ = Visit::visit(statement, &mut Aliases { of: &name, found: &mut uses.tables });
-        let _ = Visit::visit(statement, &mut uses);
-        if uses.count > inside {
-            let error = Error::usage(format!("two columns of {name} are called {column}"));
-            return Err(error
-                .at(Place::file("the question"))
-                .hint(format!("give one a name with as: b.{column} as other")));
+use crate::errors::inside;
+
+/// What is behind the name of the first of several columns of a name.
+pub(crate) const MARK: char = '\u{1f}';
+
+/// What a column is called in answers and errors.
+pub(crate) fn shown(name: &str) -> &str {
+    name.trim_end_matches(MARK)
+}
+
+/// Plans the tables of a question.
+#[derive(Debug, Default)]
+pub(crate) struct RepeatedNames {
+    /// Whether the engine plans the table that is asked for next by itself.
+    is_asked: AtomicBool,
+}
+
+impl RelationPlanner for RepeatedNames {
+    fn plan_relation(
+        &self,
+        relation: TableFactor,
+        context: &mut dyn RelationPlannerContext,
+    ) -> Result<RelationPlanning> {
+        let is_table = matches!(
+            relation,
+            TableFactor::Table { args: None, .. } | TableFactor::Derived { .. } | TableFactor::NestedJoin { .. }
+        );
+        if self.is_asked.swap(false, Ordering::Relaxed) || !is_table {
+            return Ok(RelationPlanning::Original(Box::new(relation)));
         }
+        self.is_asked.store(true, Ordering::Relaxed);
+        let plan = told_apart(context.plan(relation)?)?;
+        Ok(RelationPlanning::Planned(Box::new(PlannedRelation { plan, alias: None })))
     }
-    Ok(())
 }
 
-/// A table with two columns of a name, and how often its own query uses that.
-struct Table {
-    name: String,
-    column: String,
-    inside: usize,
-}
-
-#[derive(Default)]
-struct Tables {
-    found: Vec<Table>,
-}
-
-impl VisitorMut for Tables {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
-        for table in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
-            if table.alias.columns.is_empty() {
-                self.add(&table.alias.name.value, &mut table.query);
+/// A table whose columns have names of their own.
+fn told_apart(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::SubqueryAlias(table) = &plan else { return Ok(plan) };
+    // An alias of a common table expression.
+    if let LogicalPlan::SubqueryAlias(_) = &*table.input {
+        let input = told_apart(table.input.as_ref().clone())?;
+        return SubqueryAlias::try_new(Arc::new(input), table.alias.clone()).map(LogicalPlan::SubqueryAlias);
+    }
+    let LogicalPlan::Projection(renamed) = &*table.input else { return Ok(plan) };
+    let names: Option<Vec<&str>> = renamed.expr.iter().map(name).collect();
+    let has_new = renamed.expr.iter().any(|one| matches!(one, Expr::Alias(_)));
+    let Some(names) = names.filter(|_| has_new) else { return Ok(plan) };
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let columns = renamed.input.schema().columns().into_iter().enumerate().map(|(at, column)| {
+        let count = |names: &[&str]| names.iter().filter(|own| **own == column.name).count();
+        let before = names.get(..at).map_or(0, count);
+        let is_free = |own: &String| !names.contains(&own.as_str()) && !taken.contains(own);
+        let name = match before {
+            0 if count(&names) == 1 => return Expr::Column(column),
+            0 => format!("{}{MARK}", column.name),
+            _ => {
+                let mut numbers = before + 1..;
+                numbers.find_map(|number| Some(format!("{}_{number}", column.name)).filter(is_free)).unwrap_or_default()
             }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Derived { subquery, alias, .. } = factor
-            && alias.as_ref().is_none_or(|alias| alias.columns.is_empty())
-        {
-            let name = alias.as_ref().map_or("a subquery", |alias| &alias.name.value).to_owned();
-            self.add(&name, subquery);
-        }
-        ControlFlow::Continue(())
-    }
+        };
+        taken.insert(name.clone());
+        Expr::Column(column).alias(name)
+    });
+    let columns: Vec<Expr> = columns.collect();
+    let input = LogicalPlanBuilder::from(renamed.input.as_ref().clone()).project(columns)?.build()?;
+    SubqueryAlias::try_new(Arc::new(input), table.alias.clone()).map(LogicalPlan::SubqueryAlias)
 }
 
-impl Tables {
-    fn add(&mut self, name: &str, query: &mut Query) {
-        let whole = query.clone();
-        let mut body = &mut *query.body;
-        while let SetExpr::SetOperation { left, .. } = body {
-            body = left;
-        }
-        let SetExpr::Select(select) = body else { return };
-        let mut names: Vec<(String, Expr)> = Vec::new();
-        for item in &mut select.projection {
-            let Some(column) = named(item).map(ToOwned::to_owned) else { continue };
-            let expr = match &*item {
-                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => expr.clone(),
-                _ => continue,
-            };
-            let alike = || names.iter().filter(|(own, _)| own.eq_ignore_ascii_case(&column));
-            // The same value twice is what the name means in any case.
-            let (count, is_other) = (alike().count(), alike().any(|(_, other)| *other != expr));
-            names.push((column.clone(), expr.clone()));
-            if count == 0 {
-                continue;
+/// The name of a column, also of one that the engine has given another: with the table, which no alias of a question has.
+fn name(value: &Expr) -> Option<&str> {
+    match value {
+        Expr::Column(column) => Some(&column.name),
+        Expr::Alias(Alias { expr, relation, name, .. }) => match &**expr {
+            Expr::Column(column) if relation.is_some() && column.relation == *relation => {
+                let number = name.strip_prefix(&column.name)?.strip_prefix(':')?;
+                number.bytes().all(|digit| digit.is_ascii_digit()).then_some(column.name.as_str())
             }
-            let mut uses = Uses { column: &column, tables: vec![name.to_owned()], count: 0 };
-            let _ = Visit::visit(&whole, &mut uses);
-            let inside = uses.count;
-            let alias = Ident::with_quote('"', format!("{column}_{}", count + 1));
-            *item = SelectItem::ExprWithAlias { expr, alias };
-            if is_other {
-                self.found.push(Table { name: name.to_owned(), column, inside });
-            }
-        }
-    }
-}
-
-/// What an item is called.
-fn named(item: &SelectItem) -> Option<&str> {
-    match item {
-        SelectItem::UnnamedExpr(Expr::Identifier(name)) => Some(&name.value),
-        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => names.last().map(|name| name.value.as_str()),
-        SelectItem::ExprWithAlias { alias, .. } => Some(&alias.value),
+            _ => None,
+        },
         _ => None,
     }
 }
 
-/// Counts where a column is named, without a table, or with one of these.
-struct Uses<'c> {
-    column: &'c str,
-    tables: Vec<String>,
-    count: usize,
-}
-
-impl Visitor for Uses<'_> {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        let is_it = |name: &Ident| name.value.eq_ignore_ascii_case(self.column);
-        let is_use = match expr {
-            Expr::Identifier(name) => is_it(name),
-            Expr::CompoundIdentifier(names) => match names.as_slice() {
-                [.., table, name] => {
-                    is_it(name) && self.tables.iter().any(|own| own.eq_ignore_ascii_case(&table.value))
-                }
-                _ => false,
-            },
-            _ => false,
-        };
-        self.count += usize::from(is_use);
-        ControlFlow::Continue(())
-    }
-}
-
-/// What a table is called elsewhere.
-struct Aliases<'c> {
-    of: &'c str,
-    found: &'c mut Vec<String>,
-}
-
-impl Visitor for Aliases<'_> {
-    type Break = ();
-
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Table { name, alias: Some(alias), .. } = factor
-            && name.0.last().and_then(|part| part.as_ident()).is_some_and(|own| own.value.eq_ignore_ascii_case(self.of))
-        {
-            self.found.push(alias.name.value.clone());
+/// The names without a table in a statement.
+pub(crate) fn plain_names(statement: &Statement) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    let _ = visit_expressions(statement, |part| {
+        if let ast::Expr::Identifier(name) = part {
+            all.insert(name.value.clone());
         }
-        ControlFlow::Continue(())
-    }
+        ControlFlow::<()>::Continue(())
+    });
+    all
+}
+
+/// Refuses names without a table that may be one of such columns, and were taken for that of another table.
+///
+/// # Errors
+/// [`isomorph::Kind::Usage`] for these.
+pub(crate) fn check(plan: &LogicalPlan, names: &BTreeSet<String>) -> Result<()> {
+    let one = |node: &LogicalPlan| {
+        let inputs = node.inputs();
+        let fields = inputs.iter().flat_map(|input| input.schema().fields());
+        let marked = fields.filter_map(|field| field.name().strip_suffix(MARK)).filter(|own| names.contains(*own));
+        let marked: BTreeSet<&str> = marked.collect();
+        if marked.is_empty() {
+            return Ok(TreeNodeRecursion::Continue);
+        }
+        node.apply_expressions(|value| {
+            value.apply(|part| match part {
+                Expr::Column(column) | Expr::OuterReferenceColumn(_, column)
+                    if marked.contains(column.name.as_str()) =>
+                {
+                    let name = &column.name;
+                    let error = Error::usage(format!("several tables have a column {name}"));
+                    Err(inside(error.at(Place::file("the question")).hint(format!("name the table: t.{name}"))))
+                }
+                _ => Ok(TreeNodeRecursion::Continue),
+            })
+        })
+    };
+    plan.apply_with_subqueries(one).map(|_| ())
 }

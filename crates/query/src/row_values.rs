@@ -170,7 +170,7 @@ fn pairs<'e>(left: &'e Expr, right: &'e Expr) -> Result<Option<Vec<Pair<'e>>>> {
 }
 
 /// The values of a row.
-fn values(expression: &Expr) -> Option<Vec<&Expr>> {
+pub(crate) fn values(expression: &Expr) -> Option<Vec<&Expr>> {
     match expression {
         Expr::Nested(inner) => values(inner),
         Expr::Tuple(values) => Some(values.iter().collect()),

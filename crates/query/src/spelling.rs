@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Ident, ObjectName, Query, SetExpr, Statement, TableFactor, TimezoneInfo, TypedString,
-    UnaryOperator, Value, VisitMut, VisitorMut,
+    FunctionArguments, Ident, LimitClause, ObjectName, Query, SetExpr, Statement, TableFactor, TimezoneInfo,
+    TypedString, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use isomorph::error::Place;
 use isomorph::{Error, Result};
@@ -34,7 +34,10 @@ impl VisitorMut for Respell {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         of_values(&mut query.body);
-        ControlFlow::Continue(())
+        match fetched(query) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
     }
 
     /// The engine ignores samples.
@@ -137,6 +140,33 @@ impl VisitorMut for Respell {
             _ => {}
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// Writes `fetch first 3 rows only` as `limit 3`.
+fn fetched(query: &mut Query) -> Result<()> {
+    let Some(fetch) = query.fetch.take() else { return Ok(()) };
+    let refused = |what: &str, hint: &str| {
+        let error = Error::unsupported(format!("fetch first {what} is not supported")).at(Place::file("the question"));
+        Err(error.hint(hint))
+    };
+    if fetch.with_ties {
+        return refused("… with ties", "from (select *, rank() over (order by b) as n from t) where n <= 3");
+    }
+    if fetch.percent {
+        return refused("… percent", "from (select *, percent_rank() over (order by b) as n from t) where n < 0.1");
+    }
+    let rows = fetch.quantity.unwrap_or_else(|| Expr::Value(Value::Number("1".to_owned(), false).into()));
+    match query.limit_clause.get_or_insert(LimitClause::LimitOffset { limit: None, offset: None, limit_by: Vec::new() })
+    {
+        LimitClause::LimitOffset { limit: limit @ None, .. } => {
+            *limit = Some(rows);
+            Ok(())
+        }
+        _ => {
+            let error = Error::usage("a query has limit and fetch first").at(Place::file("the question"));
+            Err(error.hint("order by a limit 3    one of them"))
+        }
     }
 }
 
@@ -295,6 +325,15 @@ fn with_default(function: &Function, default: Expr) -> Expr {
     }
 }
 
+/// Whether a value is written down.
+fn is_constant(value: &Expr) -> bool {
+    match value {
+        Expr::Value(_) | Expr::TypedString(_) => true,
+        Expr::UnaryOp { expr, .. } | Expr::Cast { expr, .. } | Expr::Nested(expr) => is_constant(expr),
+        _ => false,
+    }
+}
+
 /// Functions of SQL with another name or spelling in the engine.
 fn renamed(function: &mut Function) -> Option<Expr> {
     let [name] = function.name.0.as_slice() else { return None };
@@ -310,9 +349,7 @@ fn renamed(function: &mut Function) -> Option<Expr> {
         }
         ("lag" | "lead", [_, _, FunctionArg::Unnamed(FunctionArgExpr::Expr(default))]) => {
             let (default, is_plain) = (default.clone(), function.null_treatment.is_none());
-            let is_constant =
-                matches!(default, Expr::Value(_) | Expr::TypedString(_) | Expr::UnaryOp { .. } | Expr::Cast { .. });
-            if is_constant || !is_plain || !arguments.clauses.is_empty() {
+            if is_constant(&default) || !is_plain || !arguments.clauses.is_empty() {
                 return None;
             }
             arguments.args.pop();

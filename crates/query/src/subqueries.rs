@@ -3,7 +3,7 @@
 //! | question | the engine | here |
 //! |---|---|---|
 //! | `x = any (select …)`, `x <> all (select …)` in a condition | compares all rows with each other | `x in (select …)`, `x not in (select …)` |
-//! | `(a, b) in (select x, y …)` | refuses several columns | `exists (select 1 from (select x, y …) where a = x and b = y)`, see also `correlated` |
+//! | `(a, b) in (select x, y …)`, also `= any` and `row(a, b)` | refuses several columns | `exists (select 1 from (select x, y …) where a = x and b = y)`, see also `correlated` |
 //!
 //! A row with a null may be neither in a subquery nor not in it. A condition takes that for false, so below an even number of `not` it is
 //! asked whether the comparison is true, and below an odd number whether it is not false. That is asked of three sets of rows, as the engine joins by hash what is
@@ -22,6 +22,7 @@ use isomorph::{Error, Kind, Result};
 use crate::dialect::Questions;
 use crate::errors::syntax;
 use crate::functions::ALWAYS_NAME;
+use crate::row_values::values;
 
 /// What the rows of a subquery are called that a row is compared with.
 pub(crate) const COMPARED_ROWS: &str = "_compared_rows";
@@ -55,6 +56,9 @@ impl VisitorMut for Rewriter {
     }
 
     fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<Error> {
+        if matches!(expression, Expr::AnyOp { left, .. } | Expr::AllOp { left, .. } if values(left).is_some()) {
+            as_membership(expression);
+        }
         let copies = &mut self.copies;
         match of_rows(expression, &mut |row| row.with_nulls(copies)) {
             Ok(()) => ControlFlow::Continue(()),
@@ -82,19 +86,21 @@ fn of_condition(condition: &mut Expr, is_negated: bool, copies: &mut usize) -> R
         }
         Expr::Nested(inner) => return of_condition(inner, is_negated, copies),
         Expr::UnaryOp { op: UnaryOperator::Not, expr } => return of_condition(expr, !is_negated, copies),
-        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => {
-            if let Some(found) = within(left, right, false) {
-                *condition = found;
-            }
-        }
-        Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } => {
-            if let Some(found) = within(left, right, true) {
-                *condition = found;
-            }
-        }
-        _ => {}
+        _ => as_membership(condition),
     }
     of_rows(condition, &mut |row| row.exists(is_negated, copies))
+}
+
+/// Writes `= any` and `<> all` of subqueries with `in`.
+fn as_membership(expression: &mut Expr) {
+    let found = match expression {
+        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => within(left, right, false),
+        Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } => within(left, right, true),
+        _ => None,
+    };
+    if let Some(found) = found {
+        *expression = found;
+    }
 }
 
 /// `left [not] in (right)`, if `right` is a subquery.
@@ -119,9 +125,9 @@ struct Row {
 /// Rewrites `expression` if it is a row in a subquery.
 fn of_rows(expression: &mut Expr, rewrite: &mut dyn FnMut(&Row) -> Result<Expr>) -> Result<()> {
     if let Expr::InSubquery { expr, subquery, negated } = expression
-        && let Expr::Tuple(items) = &mut **expr
+        && let Some(items) = values(expr).map(|items| items.into_iter().cloned().collect())
     {
-        let row = Row { items: std::mem::take(items), subquery: subquery.clone(), negated: *negated };
+        let row = Row { items, subquery: subquery.clone(), negated: *negated };
         *expression = rewrite(&row)?;
     }
     Ok(())

@@ -10,6 +10,7 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::take::take;
 use isomorph_error::{Error, Place, Result};
+use isomorph_model::type_name::type_name;
 
 use crate::rules::VALUE_INEXACT;
 
@@ -37,7 +38,12 @@ pub(crate) fn schema(file: &Fields, declared: Option<&Schema>) -> Result<Schema>
             None => own.clone(),
         };
         if !converts(&own, &target) {
-            let message = format!("column `{}` has type {own}, which cannot be converted to {target}", field.name());
+            let message = format!(
+                "column `{}` has type {}, which cannot be converted to {}",
+                field.name(),
+                type_name(&own),
+                type_name(&target)
+            );
             return Err(Error::unsupported(message).at(Place::field(field.name())));
         }
         fields.push(Arc::new(Field::new(field.name(), target, field.is_nullable())));
@@ -141,7 +147,11 @@ fn array(column: ArrayRef, target: &DataType) -> Result<ArrayRef> {
         let (own, converted) = (without_zone(&column)?, without_zone(&converted)?);
         let back = cast_with_options(&converted, own.data_type(), &STRICT).map_err(failed)?;
         if back.to_data() != own.to_data() {
-            let message = format!("a value of type {} cannot be represented exactly as {target}", column.data_type());
+            let message = format!(
+                "a value of type {} cannot be represented exactly as {}",
+                type_name(column.data_type()),
+                type_name(target)
+            );
             return Err(Error::broken(&VALUE_INEXACT, message));
         }
     }

@@ -7,7 +7,7 @@ use isomorph_error::{Error, Finding, Result};
 use isomorph_flat::{Form, OpenOptions as Opening, WriteOptions as Writing, neo4j};
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Sink, Source, Written};
-use isomorph_storage::{Location, Resources, Scheme, Scratch, Staging};
+use isomorph_storage::{Location, Resources, Scratch, Staging};
 use isomorph_tables::Encoding;
 
 use super::neo4j_changes::{self, Carrier};
@@ -94,9 +94,6 @@ impl Driver for Flat {
     }
 
     fn detect(&self, location: &Location) -> Result<bool> {
-        if location.scheme() == Scheme::Stream {
-            return Ok(false);
-        }
         // Tables in ORC are read, not written: the mapping file that names them is no format of its own.
         let found = match isomorph_flat::detect(location)? {
             Some(Form::Tables(Encoding::Orc)) => Some(Form::Tables(Encoding::Parquet)),
@@ -107,6 +104,13 @@ impl Driver for Flat {
 
     fn is_conclusive(&self, location: &Location) -> Result<bool> {
         Ok(!matches!(self.0, Form::Tables(_)) || !isomorph_flat::is_table_alone(location)?)
+    }
+
+    fn parts(&self, directory: &Location) -> Result<Vec<String>> {
+        match self.0 {
+            Form::Tables(_) => isomorph_flat::parts_of_table(directory),
+            Form::Neo4j | Form::Workbook | Form::Kgx => Ok(Vec::new()),
+        }
     }
 
     fn owns_directory(&self, directory: &Location, names: &[&str]) -> Result<bool> {

@@ -76,7 +76,7 @@ impl Driver for Nock {
     }
 
     fn matches_name(&self, name: &str) -> bool {
-        name.ends_with(".parq") || name.ends_with(".parquet") || name.ends_with(".csv")
+        [".parq", ".parquet", ".pq", ".csv"].iter().any(|ending| name.ends_with(ending))
     }
 
     fn suggested_name(&self, stem: &str, options: &WriteOptions) -> String {

@@ -318,7 +318,7 @@ fn called(key: Option<&str>) -> String {
 pub(super) fn encoding_of(name: &str) -> Option<Encoding> {
     let ending = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
     match ending.as_str() {
-        "parquet" | "parq" => Some(Encoding::Parquet),
+        "parquet" | "parq" | "pq" => Some(Encoding::Parquet),
         "orc" => Some(Encoding::Orc),
         "csv" => Some(Encoding::Csv),
         "json" | "jsonl" | "ndjson" => Some(Encoding::JsonLines),

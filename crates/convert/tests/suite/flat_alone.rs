@@ -49,7 +49,7 @@ pub(super) fn shown(opened: &Opened) -> (Vec<Value>, Vec<Value>) {
     (of("node", "key"), of("edge", "ends"))
 }
 
-fn findings(path: &Path) -> Vec<(&'static str, Option<u64>)> {
+pub(super) fn findings(path: &Path) -> Vec<(&'static str, Option<u64>)> {
     let options = OpenOptions { unsound: true, ..OpenOptions::default() };
     let opened = Opened::open(&Location::from_path(path), &options).unwrap();
     let mut findings = Findings::keeping(100);
@@ -57,7 +57,7 @@ fn findings(path: &Path) -> Vec<(&'static str, Option<u64>)> {
     findings.by_rule().flat_map(|(_, all)| all).map(|one| (one.rule.id, one.place.row)).collect()
 }
 
-fn lenient(path: &Path) -> Opened {
+pub(super) fn lenient(path: &Path) -> Opened {
     let mut options = OpenOptions { unsound: true, ..OpenOptions::default() };
     options.get_mut::<Opening>().lenient = true;
     Opened::open(&Location::from_path(path), &options).unwrap()
@@ -178,6 +178,40 @@ fn packed_lines_and_folders_are_read() {
         assert!(error.to_string().contains("dst") && error.place().to_string().contains("part-0001"), "{error:?}");
     }
     table(&second, vec![("src", integers(&[3])), ("dst", integers(&[1]))]);
+    // Spark calls its parts so in every encoding, and some may be empty.
+    for (ending, header, rows) in [
+        ("csv", "src,dst\n", ["", "1,2\n", "3,1\n"]),
+        ("json", "", ["", "{\"src\":1,\"dst\":2}\n", "{\"src\":3,\"dst\":1}\n"]),
+    ] {
+        let outer = tempfile::tempdir().unwrap();
+        let own = outer.path().join("knows");
+        std::fs::create_dir(&own).unwrap();
+        for (at, rows) in rows.iter().enumerate() {
+            let text = if rows.is_empty() { String::new() } else { format!("{header}{rows}") };
+            std::fs::write(own.join(format!("part-0000{at}-c000.{ending}")), text).unwrap();
+        }
+        std::fs::write(own.join("_SUCCESS"), "").unwrap();
+        std::fs::write(own.join(format!(".part-00000-c000.{ending}.crc")), "x").unwrap();
+        for place in [own.as_path(), outer.path()] {
+            let graph = open(place);
+            let expected = if ending == "csv" { Format::CSV } else { Format::JSON_LINES };
+            assert_eq!(graph.format, expected);
+            assert_eq!(
+                shown(&graph),
+                (vec![json!(1), json!(2), json!(3)], vec![json!([1, 2]), json!([3, 1])]),
+                "{ending}"
+            );
+        }
+        let names: Vec<_> = std::fs::read_dir(&own).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        // One that stands alone, and one beside another graph.
+        for at in 0..2 {
+            std::fs::remove_file(own.join(format!("part-0000{at}-c000.{ending}"))).unwrap();
+        }
+        assert_eq!(shown(&open(&own)).1, [json!([3, 1])], "{names:?}");
+        std::fs::write(own.join("other.graphml"), "<graphml><graph/></graphml>").unwrap();
+        let error = refused(&own);
+        assert!(error.message().contains("it holds 2 graphs"), "{error:?}");
+    }
     // Two tables that are no parts are two graphs.
     std::fs::rename(parts.join("part-0001.parquet"), parts.join("likes.parquet")).unwrap();
     let apart = home.path().join("apart");
@@ -215,7 +249,7 @@ fn ends_of_two_types_are_keys_of_one() {
     let lines = directory(&[("edges.jsonl", "{\"source\":1,\"target\":\"1\"}\n{\"source\":2,\"target\":\"x\"}\n")]);
     assert_eq!(shown(&open(&lines.path().join("edges.jsonl"))).0, ["1", "2", "x"].map(Value::from));
     for odd in [
-        Arc::new(Float64Array::from(vec![1.0, 2.0])) as ArrayRef,
+        Arc::new(Float64Array::from(vec![1.0, 2.5])) as ArrayRef,
         Arc::new(BooleanArray::from(vec![true, false])) as ArrayRef,
     ] {
         table(&place, vec![("source", odd), ("target", integers(&[1, 2]))]);

@@ -208,10 +208,13 @@ fn columns_that_are_not_declared_are_told() {
 
 #[test]
 fn ends_are_the_keys_as_they_are_written() {
-    for end in ["01", "+1", "1.0", "-0"] {
+    for end in ["01", "+1", "1.00", "-0", "-0.0"] {
         let files = [("nodes.csv", "id\n0\n1\n"), ("edges.csv", &*format!("source,target\n1,0\n1,{end}\n"))];
         refused(&files, "FLAT-END", "edges.csv", 3, "which is no key");
     }
+    // Floats that programs write for integers are these.
+    let floats = [("nodes.csv", "id\n0\n1\n"), ("edges.csv", "source,target\n1,0\n1,1.0\n")];
+    assert_eq!(ends(&directory(&floats)), [(json!(1), json!(0)), (json!(1), json!(1))]);
     let texts = [("nodes.csv", "id\n0012\n1\n"), ("edges.csv", "source,target\n1,0012\n")];
     assert_eq!(ends(&directory(&texts)), [(json!("1"), json!("0012"))]);
 }

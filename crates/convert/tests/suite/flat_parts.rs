@@ -364,6 +364,54 @@ fn a_workbook_of_one_sheet_is_a_table_of_edges() {
 }
 
 #[test]
+fn the_index_of_pandas_and_a_sheet_of_notes_are_not_read() {
+    let number = |cell: &str, value: &str| format!("<c r=\"{cell}\"><v>{value}</v></c>");
+    let nodes = format!(
+        "<row r=\"1\">{}{}</row><row r=\"2\">{}{}{}</row>",
+        text("B1", "id"),
+        text("C1", "n"),
+        number("A2", "0"),
+        number("B2", "1E+17"),
+        text("C2", "x")
+    );
+    let edges = format!(
+        "<row r=\"1\">{}{}</row><row r=\"2\">{}{}{}</row>",
+        text("B1", "source"),
+        text("C1", "target"),
+        number("A2", "0"),
+        number("B2", "100000000000000000"),
+        number("C2", "1.0E17")
+    );
+    let notes = format!("<row r=\"1\">{}</row><row r=\"3\">{}</row>", text("A1", "Notes"), text("C3", "as of May"));
+    let home = workbook(&[("nodes", &nodes), ("edges", &edges), ("notes", &notes)]);
+    let graph = open(&home.path().join("book.xlsx"));
+    assert_eq!(columns(graph.graph.graph()), ["node(id Int): n string", "node edge node: "]);
+    assert_eq!(keys(&home.path().join("book.xlsx")), [json!(100_000_000_000_000_000u64)]);
+    digests(&graph).unwrap();
+    let found = graph.native.about().findings;
+    let found: Vec<(&str, String)> =
+        found.by_rule().flat_map(|(_, all)| all).map(|one| (one.rule.id, one.place.to_string())).collect();
+    let has = |rule: &str, place: &str| found.iter().any(|(own, at)| *own == rule && at.contains(place));
+    assert!(has("FLAT-UNREAD", "book.xlsx#notes") && has("FLAT-INDEX", "book.xlsx#edges"), "{found:?}");
+    // One sheet of edges beside one that is no table may lack its nodes.
+    let home = workbook(&[("edges", &edges), ("notes", &notes)]);
+    assert_eq!(failure(&home.path().join("book.xlsx")).place().file.as_deref(), Some("book.xlsx#notes"));
+    // A mapping file that names such a sheet says why not; one that does not name it is not concerned.
+    for (sheet, is_fine) in [("nodes", true), ("notes", false)] {
+        let home = workbook(&[("nodes", &nodes), ("notes", &notes)]);
+        let mapping = format!(
+            "CREATE EXTERNAL TABLE p STORED AS CSV LOCATION 'book.xlsx#{sheet}';
+CREATE PROPERTY GRAPH g VERTEX TABLES (p KEY (id));"
+        );
+        std::fs::write(home.path().join("graph.pgq"), mapping).unwrap();
+        match is_fine {
+            true => assert_eq!(keys(&home.path().join("graph.pgq")).len(), 1),
+            false => assert_eq!(failure(home.path()).place().field.as_deref(), Some("C3")),
+        }
+    }
+}
+
+#[test]
 fn headers_of_neo4j_are_read_in_sheets() {
     let people = format!(
         "<row r=\"1\">{}{}{}</row><row r=\"2\">{}{}<c r=\"C2\"><v>42</v></c></row>",

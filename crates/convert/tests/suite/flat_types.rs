@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryArray, TimestampMicrosecondArray};
+use isomorph_convert::Format;
 use isomorph_error::{Error, Findings};
 use isomorph_storage::Location;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::flat_alone::{integers, refused, shown, table, texts};
-use super::flat_tables::{columns, digests, directory, lines, open, opened};
+use super::flat_tables::{columns, digests, directory, lines, open, opened, write};
 
 fn times(zone: Option<&str>) -> ArrayRef {
     Arc::new(TimestampMicrosecondArray::from(vec![0]).with_timezone_opt(zone))
@@ -139,4 +140,53 @@ fn null_is_no_value_whatever_the_other_values_are() {
         let there: Vec<bool> = all.iter().filter(of).map(|line| line["properties"].get("x").is_some()).collect();
         assert_eq!(there, [true, true, false, false], "{values:?}");
     }
+}
+
+#[test]
+fn maps_are_lists_of_entries_and_intervals_are_named() {
+    use arrow_array::builder::{Int64Builder, MapBuilder, StringBuilder};
+    for ending in ["parquet", "arrow"] {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join(format!("e.{ending}"));
+        let mut maps = MapBuilder::new(None, StringBuilder::new(), Int64Builder::new());
+        for (key, value) in [("b", Some(1)), ("a", None)] {
+            maps.keys().append_value(key);
+            maps.values().append_option(value);
+        }
+        maps.append(true).unwrap();
+        maps.append(false).unwrap();
+        let ends = || [("source", integers(&[1, 2])), ("target", integers(&[2, 2]))];
+        table(&place, ends().into_iter().chain([("m", Arc::new(maps.finish()) as ArrayRef)]).collect());
+        let graph = open(&place);
+        assert_eq!(columns(graph.graph.graph())[1], "node edge node: m list<struct<key: string, value: int64>>");
+        let all = lines(&graph);
+        let edges: Vec<&Value> = all.iter().filter(|line| line.get("edge").is_some()).collect();
+        assert_eq!(edges[0]["properties"]["m"], json!([{"key": "b", "value": 1}, {"key": "a"}]), "{}", edges[0]);
+        assert!(edges[1]["properties"].get("m").is_none(), "{}", edges[1]);
+        for to in [Format::PARQUET, Format::CSV, Format::GRAPHAR] {
+            let out = tempfile::tempdir().unwrap();
+            let out = out.path().join(to.suggested_name("out", &Default::default()));
+            write(&graph, to, &out);
+            assert_eq!(digests(&open(&out)).unwrap(), digests(&graph).unwrap(), "{ending} {to}");
+        }
+        let mapping = isomorph_flat::mapping_of(&Location::from_path(&place)).unwrap();
+        std::fs::write(home.path().join("graph.pgq"), &mapping).unwrap();
+        assert_eq!(digests(&open(home.path())).unwrap(), digests(&graph).unwrap(), "{mapping}");
+    }
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("e.arrow");
+    let spans: ArrayRef = Arc::new(arrow_array::IntervalYearMonthArray::from(vec![1, 2]));
+    let all =
+        vec![("source", integers(&[1, 2])), ("target", integers(&[2, 2])), ("w", integers(&[5, 6])), ("span", spans)];
+    table(&place, all);
+    let error = refused(&place);
+    assert!(error.message().contains("the column span has intervals"), "{error:?}");
+    assert_eq!(error.place().field.as_deref(), Some("span"));
+    let command = format!("isomorph import init {}", place.display());
+    assert!(error.hints().any(|hint| hint.starts_with(&command)), "{error:?}");
+    std::fs::write(home.path().join("graph.pgq"), isomorph_flat::mapping_of(&Location::from_path(&place)).unwrap())
+        .unwrap();
+    let graph = open(home.path());
+    assert_eq!(columns(graph.graph.graph())[1], "node edge node: w int64");
+    digests(&graph).unwrap();
 }

@@ -14,6 +14,7 @@ mod diff_counts;
 mod digests;
 mod extended;
 mod flat_alone;
+mod flat_floats;
 mod flat_foreign;
 mod flat_init;
 mod flat_keys;

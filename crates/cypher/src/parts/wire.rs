@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{NaiveDate, NaiveDateTime, NaiveTime, Timelike};
+use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike};
 use isomorph::error::index;
 use isomorph::{Error, Result};
 
@@ -304,6 +304,8 @@ impl<'b> Reader<'b> {
                     "" => Zone::Offset(offset),
                     name => Zone::Named(name.parse().map_err(|_| broken())?),
                 };
+                // Its time in UTC is in the range of the calendar.
+                local.checked_sub_signed(TimeDelta::seconds(i64::from(offset))).ok_or_else(broken)?;
                 Value::Temporal(Temporal::DateTime(Zoned { local, offset, zone }))
             }
             17 => {

@@ -152,12 +152,13 @@ fn plain(array: &dyn Array, row: usize) -> Result<Value> {
                 }
             };
             let utc = found.ok_or_else(out_of_range)?.naive_utc();
-            Ok(Value::Temporal(match zone {
-                None => Temporal::LocalDateTime(utc),
+            let zone = match zone.as_deref() {
+                None => return Ok(Value::Temporal(Temporal::LocalDateTime(utc))),
                 // An instant in UTC is written with Z; the name of a zone follows only where it says more.
-                Some(zone) if matches!(&**zone, "UTC" | "Etc/UTC") => Temporal::DateTime(Zoned::at(utc, Zone::UTC)),
-                Some(zone) => Temporal::DateTime(Zoned::at(utc, Zone::parse(zone).unwrap_or(Zone::UTC))),
-            }))
+                Some("UTC" | "Etc/UTC") => Zone::UTC,
+                Some(zone) => Zone::parse(zone).unwrap_or(Zone::UTC),
+            };
+            Ok(Value::Temporal(Temporal::DateTime(Zoned::at(utc, zone).ok_or_else(out_of_range)?)))
         }
         DataType::Duration(unit) => {
             let in_second = match unit {

@@ -58,8 +58,9 @@ fn plus(temporal: &Temporal, duration: &Duration, sign: i64) -> Result<Temporal>
             Temporal::Time(local, offset) => Temporal::Time(local.overflowing_add_signed(time).0, *offset),
             Temporal::LocalDateTime(local) => Temporal::LocalDateTime(later(*local)?.checked_add_signed(time)?),
             Temporal::DateTime(zoned) => {
-                let day = Zoned::new(later(zoned.local)?, zoned.zone);
-                Temporal::DateTime(Zoned::at(day.utc().checked_add_signed(time)?, zoned.zone))
+                // Months and days are of the local time, shorter units of the instant.
+                let day = zoned.with_local(later(zoned.local)?)?;
+                Temporal::DateTime(Zoned::at(day.utc().checked_add_signed(time)?, zoned.zone)?)
             }
         })
     };

@@ -53,8 +53,8 @@ fn dated(function: Function, from: &Temporal, to: &Temporal) -> Option<Duration>
     let local = |one: &Temporal| Some(one.date()?.and_time(one.time().unwrap_or(NaiveTime::MIN)));
     let zoned = |one: &Temporal| {
         Some(match one {
-            Temporal::DateTime(zoned) => Zoned::at(zoned.utc(), zone),
-            other => Zoned::new(local(other)?, zone),
+            Temporal::DateTime(zoned) => Zoned::at(zoned.utc(), zone)?,
+            other => Zoned::new(local(other)?, zone, None)?,
         })
     };
     let (start, end) = (zoned(from)?, zoned(to)?);
@@ -68,7 +68,8 @@ fn dated(function: Function, from: &Temporal, to: &Temporal) -> Option<Duration>
             let later = plus_months(start.local.date(), months)?.and_time(start.local.time());
             let days = days(later, end.local);
             let later = plus_days(later.date(), days)?.and_time(start.local.time());
-            of_delta(months, days, seconds(&Zoned::new(later, zone), &end))
+            // As `+` adds months and days, so that `from` and the duration are `to`.
+            of_delta(months, days, seconds(&start.with_local(later)?, &end))
         }
     }
 }

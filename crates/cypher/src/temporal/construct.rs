@@ -5,7 +5,8 @@ use std::sync::Arc;
 use chrono::{Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Timelike, Weekday};
 
 use super::duration::Duration;
-use super::{Temporal, Zone, Zoned, day_of_quarter, parse};
+use super::zone::before;
+use super::{Temporal, Zone, Zoned, day_of_quarter, offset_text, parse};
 use crate::exec::Context;
 use crate::fault::{Class, Fault, Result};
 use crate::functions::Function;
@@ -83,9 +84,29 @@ fn of_text(ty: Type, text: &str) -> Result<Value> {
         Type::LocalTime => (parse::local_time(text).map(Temporal::LocalTime), "a local time"),
         Type::Time => (parse::time(text), "a time"),
         Type::LocalDateTime => (parse::local_date_time(text).map(Temporal::LocalDateTime), "a local date time"),
-        Type::DateTime => (parse::date_time(text), "a date time"),
+        Type::DateTime => return date_time(text).map(Temporal::DateTime).map(Value::Temporal),
     };
     parsed.map(Value::Temporal).ok_or_else(|| unreadable(text, what))
+}
+
+/// A date time of a text. An offset before the name of a zone tells two equal hours apart, and must be one of the zone.
+fn date_time(text: &str) -> Result<Zoned> {
+    let (local, offset, zone) = parse::date_time(text).ok_or_else(|| unreadable(text, "a date time"))?;
+    let (Some(offset), Some(zone)) = (offset, zone) else {
+        let zone = offset.map(Zone::Offset).or(zone).unwrap_or(Zone::UTC);
+        return Zoned::new(local, zone, None).ok_or_else(out_of_range);
+    };
+    Zoned::stated(local, offset, zone).ok_or_else(|| {
+        let possible: Vec<String> = zone.offsets(local).into_iter().map(offset_text).collect();
+        let why = if possible.is_empty() {
+            "the zone leaves out that local time".to_owned()
+        } else {
+            format!("the zone has the offset {} at that local time", possible.join(" or "))
+        };
+        let message = format!("'{text}' is not a date time: {why}");
+        Fault::runtime(Class::ArgumentError, "InvalidArgumentValue", message)
+            .hint("leave out the offset or the zone; datetime({datetime: …, timezone: …}) shows an instant in a zone")
+    })
 }
 
 /// The current time. All calls in one query give the same.
@@ -96,7 +117,7 @@ pub(crate) fn clock(function: Function, arguments: &[Value], cx: &Context<'_>) -
         Some(Value::String(text)) => zone_of(text)?,
         Some(other) => return Err(wrong(other)),
     };
-    let now = Zoned::at(cx.now.naive_utc(), zone);
+    let now = Zoned::at(cx.now.naive_utc(), zone).ok_or_else(out_of_range)?;
     selected(type_of(function), &Temporal::DateTime(now)).map(Value::Temporal)
 }
 
@@ -136,7 +157,8 @@ pub(crate) fn from_epoch(function: Function, arguments: &[Value]) -> Result<Valu
     let utc = delta
         .and_then(|delta| chrono::DateTime::UNIX_EPOCH.naive_utc().checked_add_signed(delta))
         .ok_or_else(out_of_range)?;
-    Ok(Value::Temporal(Temporal::DateTime(Zoned::at(utc, Zone::UTC))))
+    let zoned = Zoned::at(utc, Zone::UTC).ok_or_else(out_of_range)?;
+    Ok(Value::Temporal(Temporal::DateTime(zoned)))
 }
 
 pub(super) fn out_of_range() -> Fault {
@@ -208,14 +230,17 @@ pub(super) fn of_map(ty: Type, map: &Map, base: Option<Temporal>) -> Result<Temp
     let whole = other("datetime")?.or(base);
     let (seconds, milliseconds) = (int("epochSeconds")?, int("epochMillis")?);
     if seconds.is_some() || milliseconds.is_some() {
-        let nanoseconds = int("nanosecond")?.unwrap_or(0) + int("millisecond")?.unwrap_or(0) * 1_000_000;
-        let milliseconds = milliseconds.or(seconds.and_then(|seconds| seconds.checked_mul(1000))).unwrap_or(0);
-        let delta = TimeDelta::try_milliseconds(milliseconds)
+        let parts = int("millisecond")?.unwrap_or(0).checked_mul(1_000_000);
+        let nanoseconds = int("nanosecond")?.unwrap_or(0).checked_add(parts.ok_or_else(out_of_range)?);
+        let nanoseconds = nanoseconds.ok_or_else(out_of_range)?;
+        let milliseconds = milliseconds.or(seconds.and_then(|seconds| seconds.checked_mul(1000)));
+        let delta = milliseconds
+            .and_then(TimeDelta::try_milliseconds)
             .and_then(|one| one.checked_add(&TimeDelta::nanoseconds(nanoseconds)));
         let utc = delta
             .and_then(|delta| chrono::DateTime::UNIX_EPOCH.naive_utc().checked_add_signed(delta))
             .ok_or_else(out_of_range)?;
-        let zoned = Zoned::at(utc, given_zone.unwrap_or(Zone::UTC));
+        let zoned = Zoned::at(utc, given_zone.unwrap_or(Zone::UTC)).ok_or_else(out_of_range)?;
         return selected(ty, &Temporal::DateTime(zoned));
     }
     let date = match ty {
@@ -230,33 +255,33 @@ pub(super) fn of_map(ty: Type, map: &Map, base: Option<Temporal>) -> Result<Temp
     }
     let time_base = other("time")?.or(whole);
     let time = time_of(time_base.and_then(|one| one.time()), &int)?;
-    let own_zone = time_base.and_then(|one| one.zone());
+    let (own_zone, own) = (time_base.and_then(|one| one.zone()), time_base.and_then(|one| one.offset()));
     Ok(match ty {
         Type::LocalTime => Temporal::LocalTime(time),
         Type::LocalDateTime => Temporal::LocalDateTime(date.and_time(time)),
         Type::Time => {
-            let own = time_base.and_then(|one| one.offset());
-            // A named zone has the offset of today's rules on that day, or of the winter of 1970.
-            let offset = |zone: Zone| {
-                let day = time_base.and_then(|one| one.date()).unwrap_or_default();
-                zone.offset_at(day.and_time(time))
-            };
+            // A named zone has the offset of its rules on that day, or of the winter of 1970.
+            let local = time_base.and_then(|one| one.date()).unwrap_or_default().and_time(time);
             match (own, given_zone) {
                 (Some(own), Some(zone)) => {
-                    let given = offset(zone);
+                    let given = zone.offset_of(before(local, own).ok_or_else(out_of_range)?);
                     let moved = time.overflowing_add_signed(TimeDelta::seconds(i64::from(given - own))).0;
                     Temporal::Time(moved, given)
                 }
-                (None, Some(zone)) => Temporal::Time(time, offset(zone)),
+                (None, Some(zone)) => Temporal::Time(time, zone.offset_at(local, None)),
                 (own, None) => Temporal::Time(time, own.unwrap_or(0)),
             }
         }
         _ => {
             let local = date.and_time(time);
-            Temporal::DateTime(match (own_zone, given_zone) {
-                (Some(own), Some(zone)) if base.is_none() => Zoned::at(Zoned::new(local, own).utc(), zone),
-                (own, zone) => Zoned::new(local, zone.or(own).unwrap_or(Zone::UTC)),
-            })
+            let zoned = match (own_zone, given_zone) {
+                // Seen in another zone, an instant stays what it is.
+                (Some(first), Some(zone)) if base.is_none() => {
+                    Zoned::new(local, first, own).and_then(|zoned| Zoned::at(zoned.utc(), zone))
+                }
+                (first, zone) => Zoned::new(local, zone.or(first).unwrap_or(Zone::UTC), own),
+            };
+            Temporal::DateTime(zoned.ok_or_else(out_of_range)?)
         }
     })
 }
@@ -312,10 +337,16 @@ fn time_of(base: Option<NaiveTime>, int: Ints<'_>) -> Result<NaiveTime> {
         // A small unit alone replaces what is below the larger ones of the base.
         (None, None, Some(nano)) if nano < 1000 => nanoseconds / 1000 * 1000 + nano,
         (None, Some(micro), nano) if micro < 1000 && base.is_some() => {
-            nanoseconds / 1_000_000 * 1_000_000 + micro * 1000 + nano.unwrap_or(nanoseconds % 1000)
+            (nanoseconds / 1_000_000 * 1_000_000 + micro * 1000).saturating_add(nano.unwrap_or(nanoseconds % 1000))
         }
-        (Some(milli), None, None) => milli * 1_000_000 + if base.is_some() { nanoseconds % 1_000_000 } else { 0 },
-        _ => milli.unwrap_or(0) * 1_000_000 + micro.unwrap_or(0) * 1000 + nano.unwrap_or(0),
+        (Some(milli), None, None) => {
+            milli.saturating_mul(1_000_000).saturating_add(if base.is_some() { nanoseconds % 1_000_000 } else { 0 })
+        }
+        _ => {
+            let (milli, micro) =
+                (milli.unwrap_or(0).saturating_mul(1_000_000), micro.unwrap_or(0).saturating_mul(1000));
+            milli.saturating_add(micro).saturating_add(nano.unwrap_or(0))
+        }
     };
     let part = |value: i64| u32::try_from(value).map_err(|_| out_of_range());
     if nanoseconds > 999_999_999 {

@@ -14,6 +14,8 @@ pub(crate) const SECOND: i64 = 1_000_000_000;
 const DAY: f64 = 86_400e9;
 /// Nanoseconds in a month, on average.
 const MONTH: f64 = 2_629_746e9;
+const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
+const MONTH_NANOSECONDS: i128 = 2_629_746_000_000_000;
 
 /// A length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,6 +85,24 @@ impl Duration {
             nanoseconds: self.nanoseconds as f64 * factor,
         };
         Ok(Duration::of_parts(parts)?.value())
+    }
+
+    /// Divided by an integer, exactly, but for what is less than a nanosecond, which is dropped. As in [`Self::of_parts`],
+    /// the rest of the months becomes days of average months, that of the days seconds.
+    pub(crate) fn divided(&self, divisor: i64) -> Result<Value> {
+        let divisor = i128::from(divisor);
+        let whole = |amount: i128, unit: i128| -> Result<(i64, i128)> {
+            let size = unit.checked_mul(divisor).filter(|size| *size != 0).ok_or_else(too_large)?;
+            let count = i64::try_from(amount / size).map_err(|_| too_large())?;
+            Ok((count, amount % size))
+        };
+        // Numerators in nanoseconds: all of them are below 2^120.
+        let (months, rest) = whole(i128::from(self.months) * MONTH_NANOSECONDS, MONTH_NANOSECONDS)?;
+        let (days, rest) = whole(i128::from(self.days) * DAY_NANOSECONDS + rest, DAY_NANOSECONDS)?;
+        let second = i128::from(SECOND);
+        let (seconds, rest) = whole(i128::from(self.seconds) * second + i128::from(self.nanoseconds) + rest, second)?;
+        let (nanoseconds, _) = whole(rest, 1)?;
+        Ok(Duration::new(months, days, seconds, nanoseconds)?.value())
     }
 
     pub(crate) fn plus(&self, other: &Duration, sign: i64) -> Result<Duration> {

@@ -8,13 +8,13 @@ mod construct;
 mod duration;
 mod parse;
 mod truncate;
+mod zone;
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeDelta, TimeZone, Timelike};
-use chrono_tz::Tz;
+use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike};
 
 use crate::value::Value;
 
@@ -24,78 +24,7 @@ pub(crate) use construct::{clock, construct, from_epoch};
 pub use duration::Duration;
 pub(crate) use duration::SECOND;
 pub(crate) use truncate::truncate;
-
-/// A zone: an offset from UTC, in seconds, and a name if it was given by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Zone {
-    /// Seconds east of UTC.
-    Offset(i32),
-    /// A zone of the IANA database.
-    Named(Tz),
-}
-
-impl Zone {
-    /// UTC.
-    pub const UTC: Zone = Zone::Offset(0);
-
-    /// A zone of a text such as `+01:00` or `Europe/Stockholm`.
-    pub(crate) fn parse(text: &str) -> Option<Zone> {
-        parse::zone(text)
-    }
-
-    /// The offset at a local time, in seconds. In a gap, the one before it; where two are possible, the earlier time.
-    pub(crate) fn offset_at(self, local: NaiveDateTime) -> i32 {
-        let Zone::Named(zone) = self else {
-            return match self {
-                Zone::Offset(seconds) => seconds,
-                Zone::Named(_) => 0,
-            };
-        };
-        if let Some(found) = zone.offset_from_local_datetime(&local).earliest() {
-            return found.fix().local_minus_utc();
-        }
-        let before = local - TimeDelta::hours(3);
-        zone.offset_from_local_datetime(&before).earliest().map_or(0, |found| found.fix().local_minus_utc())
-    }
-
-    /// The offset at an instant, in seconds.
-    pub(crate) fn offset_of(self, utc: NaiveDateTime) -> i32 {
-        match self {
-            Zone::Offset(seconds) => seconds,
-            Zone::Named(zone) => zone.offset_from_utc_datetime(&utc).fix().local_minus_utc(),
-        }
-    }
-}
-
-/// A date and time in a zone.
-#[derive(Debug, Clone, Copy)]
-pub struct Zoned {
-    /// The time on a clock there.
-    pub local: NaiveDateTime,
-    /// Seconds east of UTC.
-    pub offset: i32,
-    /// The zone.
-    pub zone: Zone,
-}
-
-impl Zoned {
-    /// A local time in a zone.
-    pub(crate) fn new(local: NaiveDateTime, zone: Zone) -> Zoned {
-        let offset = zone.offset_at(local);
-        // A time in a gap is moved out of it.
-        Zoned::at(local - TimeDelta::seconds(i64::from(offset)), zone)
-    }
-
-    /// An instant, seen in a zone.
-    pub(crate) fn at(utc: NaiveDateTime, zone: Zone) -> Zoned {
-        let offset = zone.offset_of(utc);
-        Zoned { local: utc + TimeDelta::seconds(i64::from(offset)), offset, zone }
-    }
-
-    pub(crate) fn utc(&self) -> NaiveDateTime {
-        self.local - TimeDelta::seconds(i64::from(self.offset))
-    }
-}
+pub use zone::{Zone, Zoned};
 
 /// A point in time.
 #[derive(Debug, Clone, Copy)]

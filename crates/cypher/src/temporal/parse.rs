@@ -4,7 +4,7 @@ use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
 use super::construct::{quarter_date, week_date};
 use super::duration::{Duration, Parts};
-use super::{Temporal, Zone, Zoned};
+use super::{Temporal, Zone};
 
 /// A date: of a month, a week, a quarter, or an ordinal one; parts that are missing are 1.
 pub(crate) fn date(text: &str) -> Option<NaiveDate> {
@@ -102,8 +102,8 @@ fn offset(text: &str) -> Option<i32> {
     (hours <= 18 && minutes < 60 && seconds < 60).then_some(sign * (hours * 3600 + minutes * 60 + seconds))
 }
 
-/// A text in two: before its zone, and the zone. A `[name]` counts more than an offset before it.
-fn split_zone(text: &str) -> Option<(&str, Option<Zone>)> {
+/// A text without its zone, the offset, and what is in brackets after it. An offset follows a time of day, which begins at `from`.
+fn split_zone(text: &str, from: Option<usize>) -> Option<(&str, Option<i32>, Option<Zone>)> {
     let (text, named) = match text.strip_suffix(']') {
         Some(inside) => {
             let (before, name) = inside.rsplit_once('[')?;
@@ -111,26 +111,24 @@ fn split_zone(text: &str) -> Option<(&str, Option<Zone>)> {
         }
         None => (text, None),
     };
-    let from = text.find('T').unwrap_or(0);
-    let at = text.get(from..)?.find(['Z', '+', '-']).map(|at| at + from);
-    match at {
-        Some(at) => {
-            let offset = zone(text.get(at..)?)?;
-            Some((text.get(..at)?, Some(named.unwrap_or(offset))))
-        }
-        None => Some((text, named)),
+    let Some(from) = from else { return Some((text, None, named)) };
+    let Some(at) = text.get(from..)?.find(['Z', '+', '-']) else { return Some((text, None, named)) };
+    let (text, stated) = text.split_at_checked(from + at)?;
+    match zone(stated)? {
+        Zone::Offset(offset) => Some((text, Some(offset), named)),
+        Zone::Named(_) => None,
     }
 }
 
 /// A time of day with an offset; UTC if none is given.
 pub(crate) fn time(text: &str) -> Option<Temporal> {
-    let (time, zone) = split_zone(text.strip_prefix('T').unwrap_or(text))?;
-    let time = local_time(time)?;
-    let offset = match zone.unwrap_or(Zone::UTC) {
-        Zone::Offset(offset) => offset,
-        Zone::Named(_) => return None,
+    let (time, stated, bracketed) = split_zone(text.strip_prefix('T').unwrap_or(text), Some(0))?;
+    let offset = match (stated, bracketed) {
+        (stated, None) => stated.unwrap_or(0),
+        (stated, Some(Zone::Offset(offset))) if stated.is_none_or(|stated| stated == offset) => offset,
+        _ => return None,
     };
-    Some(Temporal::Time(time, offset))
+    Some(Temporal::Time(local_time(time)?, offset))
 }
 
 pub(crate) fn local_date_time(text: &str) -> Option<NaiveDateTime> {
@@ -140,71 +138,104 @@ pub(crate) fn local_date_time(text: &str) -> Option<NaiveDateTime> {
     }
 }
 
-pub(crate) fn date_time(text: &str) -> Option<Temporal> {
-    let (local, zone) = if text.contains('T') || text.ends_with(']') { split_zone(text)? } else { (text, None) };
-    let local = local_date_time(local)?;
-    Some(Temporal::DateTime(Zoned::new(local, zone.unwrap_or(Zone::UTC))))
+/// The local time of a date time, its offset and its zone.
+pub(crate) fn date_time(text: &str) -> Option<(NaiveDateTime, Option<i32>, Option<Zone>)> {
+    let (local, offset, zone) = split_zone(text, text.find('T'))?;
+    Some((local_date_time(local)?, offset, zone))
 }
 
 /// A duration such as `P1Y2M3DT4H5M6.7S`, or `P2012-02-02T14:37:21.545`.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     let (sign, body) = match text.as_bytes().first()? {
-        b'-' => (-1.0, text.get(1..)?),
-        b'+' => (1.0, text.get(1..)?),
-        _ => (1.0, text),
+        b'-' => (-1, text.get(1..)?),
+        b'+' => (1, text.get(1..)?),
+        _ => (1, text),
     };
     let body = body.strip_prefix('P')?;
-    if body.starts_with(|one: char| one.is_ascii_digit())
-        && body.as_bytes().get(4) == Some(&b'-')
-        && !body.contains(['Y', 'D', 'W'])
-    {
+    if body.as_bytes().get(4) == Some(&b'-') && body.get(..4).and_then(number).is_some() {
         return dated_duration(body);
     }
     let (days, time) = match body.split_once('T') {
         Some((days, time)) => (days, Some(time)),
         None => (body, None),
     };
-    let mut parts = Parts::default();
-    amounts(days, &mut |amount, unit| {
-        match unit {
-            'Y' => parts.months += sign * amount * 12.0,
-            'M' => parts.months += sign * amount,
-            'W' => parts.days += sign * amount * 7.0,
-            'D' => parts.days += sign * amount,
-            _ => return None,
-        }
-        Some(())
+    let mut sum = Sum { sign, parts: Parts::default(), exact: Some([0; 4]) };
+    amounts(days, &mut |amount, unit| match unit {
+        'Y' => sum.add(amount, 0, 12),
+        'M' => sum.add(amount, 0, 1),
+        'W' => sum.add(amount, 1, 7),
+        'D' => sum.add(amount, 1, 1),
+        _ => None,
     })?;
     if let Some(time) = time {
         if time.is_empty() {
             return None;
         }
-        amounts(time, &mut |amount, unit| {
-            match unit {
-                'H' => parts.seconds += sign * amount * 3600.0,
-                'M' => parts.seconds += sign * amount * 60.0,
-                'S' => {
-                    // A fraction of a second is exact to the nanosecond.
-                    parts.seconds += sign * amount.trunc();
-                    parts.nanoseconds += sign * ((amount - amount.trunc()) * 1e9).round();
-                }
-                _ => return None,
-            }
-            Some(())
+        amounts(time, &mut |amount, unit| match unit {
+            'H' => sum.add(amount, 2, 3600),
+            'M' => sum.add(amount, 2, 60),
+            'S' => sum.add(amount, 2, 1),
+            _ => None,
         })?;
     } else if days.is_empty() {
         return None;
     }
-    Duration::of_parts(parts).ok()
+    match sum.exact {
+        Some([months, days, seconds, nanoseconds]) => Duration::new(months, days, seconds, nanoseconds).ok(),
+        None => Duration::of_parts(sum.parts).ok(),
+    }
 }
 
-fn amounts(text: &str, each: &mut dyn FnMut(f64, char) -> Option<()>) -> Option<()> {
+/// The sum of the amounts in a text.
+struct Sum {
+    /// That of the whole text.
+    sign: i8,
+    /// All amounts, also those with fractions of a month, a day, an hour or a minute.
+    parts: Parts,
+    /// Months, days, seconds and nanoseconds while there are no such fractions: floats would lose digits.
+    exact: Option<[i64; 4]>,
+}
+
+impl Sum {
+    /// Adds an amount: of months, days or seconds (0, 1 or 2) times a factor.
+    fn add(&mut self, amount: &str, place: usize, factor: i32) -> Option<()> {
+        let amount = amount.replace(',', ".");
+        let size: f64 = amount.parse().ok()?;
+        let scaled = f64::from(self.sign) * size * f64::from(factor);
+        match place {
+            0 => self.parts.months += scaled,
+            1 => self.parts.days += scaled,
+            _ => {
+                // A fraction of a second is apart, so that it is rounded to the nanosecond.
+                let whole = if factor == 1 { scaled.trunc() } else { scaled };
+                self.parts.seconds += whole;
+                self.parts.nanoseconds += ((scaled - whole) * 1e9).round();
+            }
+        }
+        let (whole, fraction) = amount.split_once('.').unwrap_or((&amount, ""));
+        let is_exact = fraction.is_empty() || (place == 2 && factor == 1 && fraction.len() <= 9);
+        self.exact = self.exact.filter(|_| is_exact);
+        if let Some(exact) = &mut self.exact {
+            let sign = i64::from(if whole.starts_with('-') { -self.sign } else { self.sign });
+            let digits = whole.trim_start_matches(['-', '+']);
+            let whole = if digits.is_empty() { 0 } else { number(digits)? };
+            let part = exact.get_mut(place)?;
+            *part = whole.checked_mul(sign * i64::from(factor)).and_then(|more| part.checked_add(more))?;
+            if !fraction.is_empty() {
+                let [.., nanoseconds] = exact;
+                *nanoseconds = nanoseconds.checked_add(sign * number(&format!("{fraction:0<9}"))?)?;
+            }
+        }
+        Some(())
+    }
+}
+
+fn amounts(text: &str, each: &mut dyn FnMut(&str, char) -> Option<()>) -> Option<()> {
     let mut rest = text;
     while !rest.is_empty() {
         let at = rest.find(|one: char| one.is_ascii_alphabetic())?;
-        let amount: f64 = rest.get(..at)?.replace(',', ".").parse().ok()?;
         let unit = rest.get(at..)?.chars().next()?;
-        each(amount, unit)?;
+        each(rest.get(..at)?, unit)?;
         rest = rest.get(at + 1..)?;
     }
     Some(())

@@ -21,7 +21,7 @@ pub(crate) fn truncate(function: Function, arguments: &[Value], cx: &Context<'_>
     let temporal = match arguments.get(1) {
         Some(Value::Temporal(temporal)) => *temporal,
         Some(Value::Null) => return Ok(Value::Null),
-        None => Temporal::DateTime(Zoned::at(cx.now.naive_utc(), Zone::UTC)),
+        None => Temporal::DateTime(Zoned::at(cx.now.naive_utc(), Zone::UTC).ok_or_else(out_of_range)?),
         Some(other) => {
             return Err(Fault::argument_type(format!("expected a temporal value, found {}", other.type_name())));
         }
@@ -44,14 +44,23 @@ pub(crate) fn truncate(function: Function, arguments: &[Value], cx: &Context<'_>
     };
     let mut map = map;
     map.remove(&Arc::<str>::from("timezone"));
+    // The second of two equal hours is an hour of its own; a day begins once, when the clock is first at midnight.
+    let kept = if is_part_of_day(unit) { temporal.offset() } else { None };
     let base = match ty {
         Type::Date => Temporal::Date(date),
         Type::LocalTime => Temporal::LocalTime(time),
-        Type::Time => Temporal::Time(time, zone.map_or(0, |zone| zone.offset_at(date.and_time(time)))),
+        Type::Time => Temporal::Time(time, zone.map_or(0, |zone| zone.offset_at(date.and_time(time), kept))),
         Type::LocalDateTime => Temporal::LocalDateTime(date.and_time(time)),
-        Type::DateTime => Temporal::DateTime(Zoned::new(date.and_time(time), zone.unwrap_or(Zone::UTC))),
+        Type::DateTime => {
+            let zoned = Zoned::new(date.and_time(time), zone.unwrap_or(Zone::UTC), kept);
+            Temporal::DateTime(zoned.ok_or_else(out_of_range)?)
+        }
     };
     of_map(ty, &map, Some(base)).map(Value::Temporal)
+}
+
+fn is_part_of_day(unit: &str) -> bool {
+    matches!(unit, "hour" | "minute" | "second" | "millisecond" | "microsecond")
 }
 
 /// The beginning of a unit.

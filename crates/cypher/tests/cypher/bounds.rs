@@ -139,6 +139,34 @@ fn numbers_that_do_not_fit_are_errors() {
 }
 
 #[test]
+fn only_the_end_of_a_sum_need_have_room() {
+    let graph = MemoryGraph::default();
+    for (text, expected) in [
+        ("UNWIND [9223372036854775807, 1, -1] AS x RETURN sum(x) AS s", Value::Int(i64::MAX)),
+        (
+            "UNWIND [9223372036854775807, 9223372036854775807, -9223372036854775807] AS x RETURN sum(x) AS s",
+            Value::Int(i64::MAX),
+        ),
+        (
+            "UNWIND [9223372036854775807, 9223372036854775807, 0.0] AS x RETURN sum(x) AS s",
+            Value::Float(2.0_f64.powi(64)),
+        ),
+        (
+            "UNWIND [0.5, 9223372036854775807, 9223372036854775807] AS x RETURN sum(x) AS s",
+            Value::Float(2.0_f64.powi(64)),
+        ),
+        ("UNWIND [1, null, 2.5] AS x RETURN sum(x) AS s", Value::Float(3.5)),
+        ("UNWIND [1, 1, 2] AS x RETURN sum(DISTINCT x) AS s", Value::Int(3)),
+        ("UNWIND [] AS x RETURN sum(x) AS s", Value::Int(0)),
+    ] {
+        let (_, found) = rows(&graph, text, &BTreeMap::new()).unwrap();
+        assert_eq!(format!("{:?}", found[0]), format!("{:?}", [expected]), "{text}");
+    }
+    let mixed = rows(&graph, "UNWIND [1, duration('PT1S')] AS x RETURN sum(x)", &BTreeMap::new());
+    assert!(matches!(mixed, Err(Fault::Query { .. })), "{mixed:?}");
+}
+
+#[test]
 fn means_of_infinite_and_far_numbers_are_those_of_their_sums() {
     let graph = MemoryGraph::default();
     for (values, expected) in [

@@ -14,3 +14,4 @@ mod passes;
 mod setup;
 mod spelled;
 mod tck;
+mod zones;

@@ -5,7 +5,7 @@ use isomorph_error::{Error, Result};
 
 use super::pairs::{INIT, NO_ENDS, are_weak, directions, named_ends, normal};
 use super::table_names::{
-    Ends, Foreign, Nodes, Reading, are_alike, by_columns, by_reading, foreign_columns, longest, readings,
+    Ends, Foreign, Nodes, Reading, are_alike, are_backwards, by_columns, by_reading, foreign_columns, longest, readings,
 };
 use super::{Guess, TableFile};
 use crate::sql::{Hints, Properties, TableOptions};
@@ -42,7 +42,17 @@ pub(super) fn guess(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
     let keyed: Vec<(&TableFile, &str)> = files.iter().filter_map(|file| Some((file, key(file)?))).collect();
     // A table that has a key and ends is one of edges, unless its ends may be anything else.
     let may_be_node = |file: &TableFile| matches!(named_ends(file), Ok(None)) || are_weak(file);
-    let candidates: Vec<(&TableFile, &str)> = keyed.into_iter().filter(|(file, _)| may_be_node(file)).collect();
+    let mut candidates: Vec<(&TableFile, &str)> = keyed.iter().copied().filter(|(file, _)| may_be_node(file)).collect();
+    if candidates.is_empty() && files.iter().any(|file| matches!(named_ends(file), Ok(Some(_)))) {
+        // The nodes of a table of edges are in none, if not in one with a column that looks like one end of other edges.
+        let refused = keyed.iter().filter_map(|(file, key)| Some((*file, *key, named_ends(file).err()?)));
+        for (file, key, error) in refused {
+            if !draft {
+                return Err(error);
+            }
+            candidates.push((file, key));
+        }
+    }
     let mut nodes = Vec::with_capacity(candidates.len());
     for (at, (file, key)) in candidates.iter().enumerate() {
         match role(at, &candidates, files) {
@@ -203,7 +213,7 @@ fn edges_of<'a>(file: &'a TableFile, nodes: &Nodes<'_>, draft: bool) -> Result<O
             Err(several(file, what))
         }
         (None, _) => {
-            let found = first_two(file, known, &foreign)?;
+            let found = first_two(file, known, &foreign, draft)?;
             Ok(Some(Edges { is_guessed: is_guessed || draft, ..found }))
         }
     }
@@ -213,7 +223,7 @@ fn edges_of<'a>(file: &'a TableFile, nodes: &Nodes<'_>, draft: bool) -> Result<O
 ///
 /// # Errors
 /// When these cannot be ends, or name other tables.
-fn first_two<'a>(file: &'a TableFile, known: &Reading, foreign: &[Foreign<'a>]) -> Result<Edges<'a>> {
+fn first_two<'a>(file: &'a TableFile, known: &Reading, foreign: &[Foreign<'a>], draft: bool) -> Result<Edges<'a>> {
     let fits = |(column, table): (&str, usize)| {
         let of = foreign.iter().find(|own| own.column == column);
         !NO_ENDS.contains(&normal(column).as_str()) && of.is_none_or(|own| own.table == table)
@@ -223,7 +233,12 @@ fn first_two<'a>(file: &'a TableFile, known: &Reading, foreign: &[Foreign<'a>]) 
         [first, second, ..]
             if !has_others && fits((first, known.tables[0])) && fits((second, known.tables[1])) && first != second =>
         {
-            Ok(edges(file, Some(known), ([first, second], known.tables), "the first two columns"))
+            let found = |columns| Ok(edges(file, Some(known), (columns, known.tables), "the first two columns"));
+            match (are_backwards(first, second, known.relation.as_deref()), draft) {
+                (false, _) => found([first, second]),
+                (true, true) => found([second, first]),
+                (true, false) => Err(backwards(file, first, second)),
+            }
         }
         _ => {
             let what = format!(
@@ -233,6 +248,14 @@ fn first_two<'a>(file: &'a TableFile, known: &Reading, foreign: &[Foreign<'a>]) 
             Err(Error::usage(what).at(file.name.as_str()).hint("rename the columns to source and target").hint(INIT))
         }
     }
+}
+
+/// The error for two columns of which the order says that the first is the source, and the names that the second is.
+pub(super) fn backwards(file: &TableFile, first: &str, second: &str) -> Error {
+    Error::usage(format!("it is not certain whether edges are from {first} to {second} or from {second} to {first}"))
+        .at(file.name.as_str())
+        .hint("rename the columns to source and target")
+        .hint(INIT)
 }
 
 /// The edges of a file with ends whose tables nothing names: those of the only table of nodes.
@@ -389,6 +412,12 @@ mod tests {
         assert_eq!(guessed(&[person, ("event", &["id", "start", "end"])]), "none");
         assert_eq!(guessed(&[person, ("event", &["name"])]), "none");
         assert_eq!(guessed(&[("knows", &["source", "target"])]), "none");
+        let half: (&str, &[&str]) = ("person", &["id", "name", "_source"]);
+        assert_eq!(
+            guessed(&[half, ("person_knows_person", &["source", "target"])]),
+            "the column _source is one end of edges, and no column is the other"
+        );
+        assert_eq!(guessed(&[half, ("event", &["id"])]), "none");
         let twice = [person, ("knows", &["source", "target"][..]), ("person_knows_person", &["source", "target"])];
         assert!(guessed(&twice).contains("are tables of one type"));
     }
@@ -443,6 +472,33 @@ mod tests {
         }
         for edges in [("user_post", &["x", "user_id"][..]), ("user_likes_post", &["x", "y", "post_id"])] {
             assert!(guessed(&[user, post, edges]).contains("no columns are called source"), "{edges:?}");
+        }
+    }
+
+    #[test]
+    fn forms_of_a_verb_against_the_order_of_columns_are_refused() {
+        let (user, post): (Named, Named) = (("user", &["id"]), ("post", &["id"]));
+        for (name, first, second) in [
+            ("user_follows_user", "followed_user_id", "user_id"),
+            ("user_follows_user", "user_id", "follower_id"),
+            ("user_likes_user", "liked_id", "user"),
+            ("user_manages_user", "managee", "boss"),
+            ("user_user", "followed_id", "follower_id"),
+            ("user_user", "employee_id", "employer_id"),
+        ] {
+            let found = guessed(&[user, post, (name, &[first, second])]);
+            assert!(found.starts_with("it is not certain whether edges are from"), "{name} {found}");
+            // Here the order agrees.
+            let turned = guessed(&[user, post, (name, &[second, first])]);
+            assert!(turned.contains(&format!("user.{second} ")), "{name} {turned}");
+        }
+        for (name, columns) in [
+            ("user_follows_user", ["user_id", "friend"]),
+            ("user_followed_by_user", ["user_id", "follower_id"]),
+            ("user_knows_user", ["user_id", "other_user"]),
+            ("user_user", ["user", "partner"]),
+        ] {
+            assert!(guessed(&[user, post, (name, &columns)]).contains(&format!("user.{} ", columns[0])), "{name}");
         }
     }
 

@@ -60,6 +60,8 @@ pub(crate) struct BrokenFile {
     pub name: String,
     pub stem: String,
     pub error: Error,
+    /// Whether it has no bytes.
+    pub is_empty: bool,
 }
 
 impl BrokenFile {
@@ -100,14 +102,16 @@ pub(super) fn tables(root: &Root, entries: &[Entry]) -> Result<(Vec<TableFile>, 
     }
     let (mut all, mut broken) = (Vec::new(), Vec::new());
     for (name, stem, encoding, first) in named {
-        match root.file(&first).and_then(|blob| columns(blob, encoding)) {
+        let blob = root.file(&first);
+        let is_empty = blob.as_ref().is_ok_and(|blob| blob.size() == 0);
+        match blob.and_then(|blob| columns(blob, encoding)) {
             Ok((delimiter, columns)) => {
                 all.push(TableFile::new(name, stem, encoding, delimiter, columns));
             }
             Err(error) if error.kind() == Kind::NotFound => {}
             // It may be no table at all: whether that matters depends on the others.
             Err(error) if matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge) => {
-                broken.push(BrokenFile { name, stem, error });
+                broken.push(BrokenFile { name, stem, error, is_empty });
             }
             Err(error) => return Err(error),
         }
@@ -125,6 +129,40 @@ pub(crate) fn table_file(blob: &Blob, name: &str) -> Result<Option<TableFile>> {
     Ok(Some(TableFile::new(name.to_owned(), stem, encoding, delimiter, columns)))
 }
 
+/// The table in a stream, whose name says no encoding: its first bytes do.
+///
+/// # Errors
+/// When the stream cannot be read, or is no table.
+pub(crate) fn table_stream(blob: &Blob, name: &str) -> Result<TableFile> {
+    let encoding = encoding_of(blob)?;
+    let (delimiter, columns) = columns(blob.clone(), encoding)?;
+    Ok(TableFile::new(name.to_owned(), String::new(), encoding, delimiter, columns))
+}
+
+/// The encoding that the first bytes of a stream say; CSV, if they say no other.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn encoding_of(blob: &Blob) -> Result<Encoding> {
+    let begin = PackedFile::of(blob.clone())?.begin(LOOK)?;
+    let text = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&begin).trim_ascii_start();
+    Ok(match begin.as_slice() {
+        [b'P', b'A', b'R', b'1', ..] => Encoding::Parquet,
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Encoding::Arrow,
+        [b'O', b'R', b'C', ..] => Encoding::Orc,
+        // What Arrow writes as a stream, which its reader explains.
+        [0xff, 0xff, 0xff, 0xff, ..] => Encoding::Arrow,
+        _ if text.starts_with(b"{") => Encoding::JsonLines,
+        _ => Encoding::Csv,
+    })
+}
+
+/// Whether a file has the name of a part of a table, as Spark writes it: `part-00000-….csv`.
+pub(crate) fn is_part(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    name.starts_with("part-") || name.starts_with("part_")
+}
+
 /// The name without endings, and the encoding that these say.
 pub(crate) fn encoding(name: &str) -> Option<(String, Encoding)> {
     let lower = name.to_ascii_lowercase();
@@ -134,8 +172,10 @@ pub(crate) fn encoding(name: &str) -> Option<(String, Encoding)> {
     let encoding = match ending {
         "csv" | "tsv" => Encoding::Csv,
         "jsonl" | "ndjson" => Encoding::JsonLines,
+        // Spark calls JSON lines so.
+        "json" if is_part(&lower) => Encoding::JsonLines,
         _ if packed.is_some() => return None,
-        "parquet" | "parq" => Encoding::Parquet,
+        "parquet" | "parq" | "pq" => Encoding::Parquet,
         "arrow" | "feather" | "ipc" => Encoding::Arrow,
         "orc" => Encoding::Orc,
         _ => return None,

@@ -4,7 +4,7 @@ use isomorph_error::Result;
 use isomorph_tables::Encoding;
 
 use super::pairs::{NO_ENDS, directions, named_ends, normal};
-use super::{Recognised, TableFile, guess_of};
+use super::{Recognised, TableFile, encoding, guess_of, is_part};
 use crate::ends::KEY;
 
 /// Ends of files of which all columns have names of their own, so that one without the others is damaged.
@@ -58,7 +58,9 @@ pub(crate) fn lone(file: &TableFile, draft: bool) -> Result<Option<Recognised>> 
         ends,
         ..file.clone()
     };
-    let Some((script, recognised)) = guess_of(&[nodes, edges], Vec::new(), named.is_none())? else { return Ok(None) };
+    let Some((script, recognised)) = guess_of(&[nodes, edges], &mut Vec::new(), named.is_none())? else {
+        return Ok(None);
+    };
     // A convention may have looked at ends of other names.
     let (from, to) =
         script.graph.edges.first().map_or((source, target), |edge| (&edge.source.column, &edge.target.column));
@@ -76,18 +78,22 @@ pub(crate) fn lone(file: &TableFile, draft: bool) -> Result<Option<Recognised>> 
     Ok(Some((script, told)))
 }
 
-/// The table that all files of a directory are, if they are called parts of one; CSV alone is an edge list of its own. Whether they have the
-/// same columns, in any order, is seen when they are read.
-pub(super) fn only_table(mut files: Vec<TableFile>, draft: bool) -> Option<TableFile> {
-    let is_part = |file: &TableFile| file.name.starts_with("part-") || file.name.starts_with("part_");
+/// The table that all files of a directory are, if they are called parts of one; a file of CSV that is not called so is an edge list of its own. `empty` are
+/// files without bytes. Whether the others have the same columns, in any order, is seen when they are read.
+pub(super) fn only_table(mut files: Vec<TableFile>, empty: Vec<String>, draft: bool) -> Option<TableFile> {
+    files.extend(empty.into_iter().filter_map(|name| {
+        let (stem, encoding) = encoding(&name)?;
+        Some(TableFile::new(name, stem, encoding, None, Vec::new()))
+    }));
     files.sort_by(|one, other| one.name.cmp(&other.name));
-    let mut all = files.into_iter();
-    let mut first = all.next().filter(|first| draft || first.encoding != Encoding::Csv)?;
-    for file in all {
-        if !(file.encoding == first.encoding && is_part(&first) && is_part(&file)) {
-            return None;
-        }
-        first.parts.push(file.name);
+    let are_parts = files.iter().all(|file| is_part(&file.name));
+    let lead = files.iter().find(|file| !file.columns.is_empty()).or(files.first())?;
+    let is_alone = files.len() == 1 && (draft || lead.encoding != Encoding::Csv || lead.name.ends_with('/'));
+    let are_alike = files.iter().all(|file| file.encoding == lead.encoding);
+    if !(is_alone || are_parts && are_alike) {
+        return None;
     }
-    Some(first)
+    let mut names = files.iter().map(|file| file.name.clone());
+    let name = names.next()?;
+    Some(TableFile { name, parts: names.collect(), ..lead.clone() })
 }

@@ -10,13 +10,13 @@ mod pairs;
 mod table_names;
 
 use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_storage::{Blob, Entry, Location, Root};
+use isomorph_storage::{Blob, Entry, Location, Root, Scheme};
 use isomorph_tables::Encoding;
 
 use crate::find::Found;
 use crate::rules;
 use crate::sql::{At, Edge, End, ExternalTable, Hints, Properties, PropertyGraph, Script, TableOptions, Vertex};
-pub(crate) use files::{BrokenFile, TableFile, delimiter, encoding, table_file};
+pub(crate) use files::{BrokenFile, TableFile, delimiter, encoding, is_part, table_file, table_stream};
 pub(crate) use lone::lone;
 pub(crate) use neo4j::{is_id, kept_type};
 pub(crate) use pairs::INIT;
@@ -44,25 +44,29 @@ type Convention = fn(&[TableFile]) -> Result<Option<Guess>>;
 /// When several files could have the same role, or a file cannot be read; with `draft`, columns that no name tells are guessed, for a
 /// mapping that a person corrects.
 pub(crate) fn guess(root: Root, entries: &[Entry], draft: bool) -> Result<Option<Found>> {
-    let (files, broken) = files::tables(&root, entries)?;
-    let is_whole = broken.is_empty();
+    let (files, mut broken) = files::tables(&root, entries)?;
+    let is_whole = broken.iter().all(|file| file.is_empty);
+    let empty = broken.iter().filter(|file| file.is_empty).map(|file| file.name.clone()).collect();
     let all = files.iter().map(|file| &file.name).chain(broken.iter().map(|file| &file.name));
     let names: Vec<String> = all.cloned().collect();
-    let mut guess = guess_of(&files, broken, draft)?;
+    let mut guess = guess_of(&files, &mut broken, draft)?;
     if guess.is_none() && is_whole {
-        guess = lone::only_table(files, draft).map_or(Ok(None), |file| lone(&file, draft))?;
+        guess = lone::only_table(files, empty, draft).map_or(Ok(None), |file| lone(&file, draft))?;
     }
     let mut findings = Findings::keeping(8);
     if let Some((script, _)) = &guess {
-        for name in unread(script, names.iter().map(String::as_str))? {
-            findings.push(
-                &rules::UNREAD,
-                "the table is no part of the graph: nothing tells its role",
-                Place::file(name),
-            );
-        }
+        note_unread(script, names.iter().map(String::as_str), &mut findings)?;
     }
-    Ok(guess.map(|(script, recognised)| Found { root, script, file: None, recognised, sheets: Vec::new(), findings }))
+    let root = Some(root);
+    Ok(guess.map(|(script, recognised)| Found {
+        root,
+        script,
+        file: None,
+        recognised,
+        sheets: Vec::new(),
+        broken: Vec::new(),
+        findings,
+    }))
 }
 
 /// The tables of a directory with their columns, for messages; a few of them, and none where it cannot be read.
@@ -88,8 +92,18 @@ pub(crate) fn has_other_ends(location: &Location) -> bool {
     file_at(location).is_some_and(|file| lone::is_other(&file))
 }
 
+/// Whether a stream is a table that is no text.
+pub(crate) fn is_binary_table(stream: &Location) -> bool {
+    let encoding = Blob::open(stream).and_then(|blob| files::encoding_of(&blob));
+    encoding.is_ok_and(|encoding| !encoding.is_text())
+}
+
 fn file_at(location: &Location) -> Option<TableFile> {
-    Blob::open(location).and_then(|blob| table_file(&blob, location.file_name())).ok().flatten()
+    let blob = Blob::open(location).ok()?;
+    match location.scheme() {
+        Scheme::Stream => table_stream(&blob, location.file_name()).ok(),
+        _ => table_file(&blob, location.file_name()).ok().flatten(),
+    }
 }
 
 /// The first of many, and a sign that there are more.
@@ -106,13 +120,13 @@ fn few(all: &mut dyn Iterator<Item = String>, most: usize) -> Vec<String> {
 ///
 /// # Errors
 /// As [`guess`].
-pub(crate) fn guess_of(files: &[TableFile], mut broken: Vec<BrokenFile>, draft: bool) -> Result<Option<Recognised>> {
+pub(crate) fn guess_of(files: &[TableFile], broken: &mut Vec<BrokenFile>, draft: bool) -> Result<Option<Recognised>> {
     if files.is_empty() && broken.is_empty() {
         return Ok(None);
     }
     // What only its own files have comes first.
     let conventions: [Convention; 3] = [pairs::kgx, pairs::gephi, ldbc::guess];
-    let mut guess = neo4j::guess(files, &broken)?;
+    let mut guess = neo4j::guess(files, broken)?;
     for convention in conventions {
         guess = match guess {
             None => convention(files)?,
@@ -126,7 +140,7 @@ pub(crate) fn guess_of(files: &[TableFile], mut broken: Vec<BrokenFile>, draft: 
     let names: Vec<String> = broken.iter().map(|file| file.name.clone()).collect();
     if guess.is_none() {
         // Two tables by their names, one of which cannot be read, are not two other graphs.
-        if let Some(at) = pairs::broken(files, &broken) {
+        if let Some(at) = pairs::broken(files, broken) {
             return Err(broken.swap_remove(at).error());
         }
         guess = pairs::plain(files, draft)?;
@@ -145,6 +159,21 @@ pub(crate) fn guess_of(files: &[TableFile], mut broken: Vec<BrokenFile>, draft: 
         recognised.push(("not read".to_owned(), left.join(", ")));
     }
     Ok(Some((script, recognised)))
+}
+
+/// Notes the tables with these names that a mapping does not read.
+///
+/// # Errors
+/// When an option of the mapping is wrong.
+pub(crate) fn note_unread<'a>(
+    script: &Script,
+    names: impl Iterator<Item = &'a str>,
+    findings: &mut Findings,
+) -> Result<()> {
+    for name in unread(script, names)? {
+        findings.push(&rules::UNREAD, "the table is no part of the graph: nothing tells its role", Place::file(name));
+    }
+    Ok(())
 }
 
 /// The tables with these names that no table of a mapping reads.

@@ -6,6 +6,8 @@ use isomorph_model::well_known;
 
 use arrow_schema::DataType;
 
+use super::by_type::backwards;
+use super::table_names::are_backwards;
 use super::{BrokenFile, Guess, TableFile, only};
 use crate::sql::{ColumnType, Hints, Properties, TableOptions};
 
@@ -307,7 +309,11 @@ pub(super) fn plain(files: &[TableFile], draft: bool) -> Result<Option<Guess>> {
             if first != second
                 && (draft || may_be_end(first) && may_be_end(second) && !rest.iter().any(may_be_end)) =>
         {
-            (first.as_str(), second.as_str())
+            match (are_backwards(first, second, None), draft) {
+                (false, _) => (first.as_str(), second.as_str()),
+                (true, true) => (second.as_str(), first.as_str()),
+                (true, false) => return Err(backwards(edge, first, second)),
+            }
         }
         _ => {
             let what = format!(

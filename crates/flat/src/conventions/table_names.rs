@@ -106,6 +106,35 @@ fn foreign<'a>(column: &'a str, nodes: &Nodes<'_>) -> Option<Foreign<'a>> {
     })
 }
 
+/// Whether the forms of a verb in the names of two columns say that the second is the source: `followed_id` and `follower_id`, or one of the two
+/// and the relation, `follows`.
+pub(super) fn are_backwards(first: &str, second: &str, relation: Option<&str>) -> bool {
+    let (first, second) = (normal(first), normal(second));
+    let is_one = |rest: &str, ends: &[&str]| ends.iter().any(|end| rest.starts_with(end));
+    let (has_it_done, does_it): (&[&str], &[&str]) = (&["ed", "ee"], &["er", "or"]);
+    let stem = relation.and_then(|relation| {
+        let words: Vec<&str> = relation.split(['_', '-', '.', ' ']).collect();
+        // `followed_by` turns it around, and a word beside a verb may be its subject.
+        let [verb] = words.as_slice() else { return None };
+        let verb = normal(verb);
+        let verb = verb.strip_suffix('s').unwrap_or(&verb);
+        let verb = verb.strip_suffix('e').unwrap_or(verb);
+        (verb.len() > 2).then(|| verb.to_owned())
+    });
+    if let Some(stem) = &stem {
+        let rest = |name: &str, ends: &[&str]| name.strip_prefix(stem.as_str()).is_some_and(|rest| is_one(rest, ends));
+        if rest(&first, has_it_done) || rest(&second, does_it) {
+            return true;
+        }
+    }
+    // Without the relation, both forms of one verb.
+    let alike = first.chars().zip(second.chars()).take_while(|(one, other)| one == other);
+    let length: usize = alike.map(|(one, _)| one.len_utf8()).sum();
+    let length = if first.get(..length).is_some_and(|alike| alike.ends_with('e')) { length - 1 } else { length };
+    let rest = |name: &str, ends: &[&str]| name.get(length..).is_some_and(|rest| is_one(rest, ends));
+    length > 2 && rest(&first, has_it_done) && rest(&second, does_it)
+}
+
 /// The columns that name tables of nodes.
 pub(super) fn foreign_columns<'a>(file: &'a TableFile, nodes: &Nodes<'_>) -> Vec<Foreign<'a>> {
     file.columns.iter().filter_map(|column| foreign(column, nodes)).collect()

@@ -33,6 +33,10 @@ pub const KNOWN: &[(&str, &str)] = &[
         "isomorph.ends",
         "a JSON array of columns of the table of edges with this LOCATION: the nodes are their different values",
     ),
+    (
+        "isomorph.integers",
+        "a JSON array of columns with keys or ends of edges whose floats are integers, as pandas writes them: 1.0 is 1",
+    ),
 ];
 
 /// A column that no file has: its cells are the texts of other columns, one after another.
@@ -80,6 +84,8 @@ pub struct TableOptions {
     pub row_keys: bool,
     /// The columns of the table of edges with the same location whose different values are the rows.
     pub ends: Vec<String>,
+    /// The columns whose floats are integers.
+    pub integers: Vec<String>,
 }
 
 impl TableOptions {
@@ -140,6 +146,10 @@ impl TableOptions {
                     Ok(ends) if !ends.is_empty() => own.ends = ends,
                     _ => return wrong("[\"source\", \"target\"]"),
                 },
+                "isomorph.integers" => match serde_json::from_str::<Vec<String>>(value) {
+                    Ok(columns) => own.integers = columns,
+                    Err(_) => return wrong("[\"source\", \"target\"]"),
+                },
                 other => {
                     let near = did_you_mean(other, KNOWN.iter().map(|(name, _)| *name));
                     let names: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
@@ -179,6 +189,8 @@ impl TableOptions {
         put("isomorph.key", self.row_keys.then(|| "row".to_owned()));
         let ends = (!self.ends.is_empty()).then(|| serde_json::Value::from(self.ends.clone()).to_string());
         put("isomorph.ends", ends);
+        let integers = (!self.integers.is_empty()).then(|| serde_json::Value::from(self.integers.clone()).to_string());
+        put("isomorph.integers", integers);
         all
     }
 }

@@ -28,13 +28,23 @@ pub(super) enum Cell {
     Unknown,
 }
 
-/// A number as it is written. Digits alone are an integer also from 2^53 on: a spreadsheet would round it, but other tools write keys so.
+/// A number as it is written. Digits alone are an integer also from 2^53 on: a spreadsheet would round it, but other tools write keys so. So is
+/// a number with an exponent that is exactly an integer.
 pub(super) fn number(text: &str) -> Option<Cell> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite())?;
-    match text.parse::<i64>() {
-        Ok(whole) if number.abs() >= INEXACT => Some(Cell::Whole(whole)),
-        _ => Some(Cell::Number(number)),
-    }
+    let whole = || text.parse::<i64>().ok().or_else(|| of_exponent(text, number));
+    Some(if number.abs() < INEXACT { Cell::Number(number) } else { whole().map_or(Cell::Number(number), Cell::Whole) })
+}
+
+/// The integer that a number with an exponent is, `1E+16`, if its digits and the float that a spreadsheet makes of them are the same one.
+fn of_exponent(text: &str, number: f64) -> Option<i64> {
+    let (mantissa, exponent) = text.split_once(['e', 'E'])?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let zeros = exponent.parse::<usize>().ok()?.checked_sub(fraction.len()).filter(|zeros| *zeros <= 18)?;
+    let value = format!("{whole}{fraction}{}", "0".repeat(zeros)).parse::<i64>().ok()?;
+    #[expect(clippy::cast_possible_truncation, reason = "a float beyond all integers is none of them")]
+    (number as i128 == i128::from(value)).then_some(value)
 }
 
 /// The smallest float beside which integers are left out: 2^53.
@@ -121,6 +131,27 @@ impl Sheet {
         }
     }
 
+    /// Notes the index that is not read.
+    pub fn note_index(&self, workbook: &str, findings: &mut Findings) {
+        if let Some((row, column)) = self.index() {
+            let place = Place::file(format!("{workbook}#{}", self.name)).in_field(at(row, column));
+            findings.push(&rules::INDEX, "the index of pandas is not read", place);
+        }
+    }
+
+    /// The first cell of the index that pandas writes: integers in columns without a name before those that have one.
+    fn index(&self) -> Option<(u32, u32)> {
+        let (top, first, _) = self.cells.first()?;
+        let of_index = || self.cells.iter().filter(|(row, column, _)| row != top && column < first);
+        let is_whole = |cell: &Cell| match cell {
+            Cell::Number(number) => is_integer(*number),
+            Cell::Whole(_) => true,
+            _ => false,
+        };
+        let (row, column, _) = of_index().next()?;
+        of_index().all(|(.., cell)| is_whole(cell)).then_some((*row, *column))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -171,6 +202,8 @@ impl Sheet {
         let Some((top, ..)) = self.cells.first() else { return Ok((String::new(), Vec::new())) };
         let begin = self.cells.partition_point(|(row, ..)| row == top);
         let (head, body) = self.cells.split_at(begin);
+        let first = head.first().map_or(0, |(_, column, _)| *column);
+        let has_index = self.index().is_some();
         let mut columns: Vec<(u32, String, Kinds)> = Vec::with_capacity(head.len());
         for (row, column, cell) in head {
             let name = shown(cell);
@@ -181,6 +214,7 @@ impl Sheet {
         }
         for (row, column, cell) in body {
             match columns.binary_search_by_key(column, |(own, ..)| *own) {
+                Err(_) if has_index && *column < first => {}
                 Err(_) => {
                     return wrong(*row, *column, "the cell is in a column without a name in the first row".to_owned());
                 }
@@ -214,7 +248,7 @@ impl Sheet {
             line += 1;
             text.push_str(&blank(row - line));
             line = *row;
-            let mut cells = cells.iter().peekable();
+            let mut cells = cells.iter().filter(|(_, column, _)| *column >= first).peekable();
             push_row(
                 &mut text,
                 columns.iter().map(|(column, _, kinds)| {
@@ -329,7 +363,14 @@ mod tests {
             ("-9223372036854775808", Cell::Whole(i64::MIN)),
             ("9007199254740991", Cell::Number(9_007_199_254_740_991.0)),
             ("9223372036854775808", Cell::Number(9_223_372_036_854_775_808.0)),
-            ("1e16", Cell::Number(1e16)),
+            ("1e16", Cell::Whole(10_000_000_000_000_000)),
+            ("-1.25E+17", Cell::Whole(-125_000_000_000_000_000)),
+            ("1.2345678901234568E+17", Cell::Whole(123_456_789_012_345_680)),
+            // Its float is another integer, and these are none of 64 bits.
+            ("1.2345678901234567E+17", Cell::Number(1.234_567_890_123_456_7e17)),
+            ("1E+19", Cell::Number(1e19)),
+            ("1e300", Cell::Number(1e300)),
+            ("1E+5", Cell::Number(100_000.0)),
             ("-0", Cell::Number(-0.0)),
         ] {
             assert_eq!(number(written), Some(cell), "{written}");
@@ -347,6 +388,29 @@ mod tests {
         assert_eq!(csv, "id,at\n9007199254740993,2020-01-01 12:30:00.1234560\n7,2020-01-01 12:30:00\n");
         let types: Vec<DataType> = columns.into_iter().map(|(_, ty)| ty).collect();
         assert_eq!(types, [DataType::Int64, DataType::Timestamp(TimeUnit::Microsecond, None)]);
+    }
+
+    #[test]
+    fn an_index_without_a_name_is_left_out() {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        let cells = |first: Cell| {
+            sheet(&[
+                (0, 1, text("a")),
+                (0, 2, text("b")),
+                (1, 0, first),
+                (1, 1, Cell::Number(7.0)),
+                (2, 0, Cell::Number(1.0)),
+                (2, 2, text("x")),
+            ])
+        };
+        let own = cells(Cell::Number(0.0));
+        assert_eq!(own.as_csv().unwrap().0, "a,b\n7,\n,x\n");
+        let mut findings = Findings::keeping(8);
+        own.note_index("w.xlsx", &mut findings);
+        let place = findings.by_rule().flat_map(|(_, all)| all).map(|one| one.place.to_string()).next();
+        assert!(place.is_some_and(|place| place.contains("w.xlsx#s") && place.contains("A2")));
+        // Texts are data whose name is missing.
+        assert_eq!(cells(text("p")).as_csv().unwrap_err().place().field.as_deref(), Some("A2"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_storage::{Blob, limits};
 use isomorph_tables::Encoding;
 
-use crate::conventions::TableFile;
+use crate::conventions::{BrokenFile, TableFile};
 use crate::find::MAPPING;
 use crate::rules;
 pub(crate) use book::{Book, SheetNames};
@@ -68,6 +68,8 @@ pub(crate) struct Sheets {
     pub mapping: Option<String>,
     /// The other sheets with cells as tables, each with the text that it is as CSV.
     pub tables: Vec<(TableFile, Blob)>,
+    /// Sheets that are no tables.
+    pub broken: Vec<BrokenFile>,
     /// What was read as something else.
     pub findings: Findings,
 }
@@ -75,7 +77,7 @@ pub(crate) struct Sheets {
 /// The sheets of a workbook. `name` is that of the file; one with another ending is of Excel.
 ///
 /// # Errors
-/// If it cannot be read, is too large, or a sheet is no table.
+/// If it cannot be read, or is too large.
 pub(crate) fn sheets(name: &str, blob: &Blob) -> Result<Sheets> {
     let place = Place::file(name);
     let bytes = blob.read_all(FILE_BYTES).map_err(|error| error.at(place.clone()))?;
@@ -86,16 +88,27 @@ pub(crate) fn sheets(name: &str, blob: &Blob) -> Result<Sheets> {
     };
     let read = read.map_err(|error| error.at(place.clone()))?;
     let (mapping, others): (Vec<_>, Vec<_>) = read.into_iter().partition(|sheet| sheet.name == MAPPING);
-    let (mut tables, mut left) = (Vec::new(), allowance(blob.size()));
+    let (mut tables, mut broken, mut left) = (Vec::new(), Vec::new(), allowance(blob.size()));
     for sheet in others.iter().filter(|sheet| !sheet.is_empty()) {
-        let (file, text) = table(name, sheet)?;
+        let (file, text) = match table(name, sheet) {
+            // Whether that matters depends on the others.
+            Err(error) if error.kind() == Kind::Malformed => {
+                let (name, stem) = (format!("{name}#{}", sheet.name), sheet.name.clone());
+                broken.push(BrokenFile { name, stem, error, is_empty: false });
+                continue;
+            }
+            found => found?,
+        };
         // Empty rows are lines.
         left = left.checked_sub(text.size()).ok_or_else(|| too_much().at(place.clone()))?;
         tables.push((file, text));
     }
     let mut findings = Findings::keeping(8);
-    others.iter().for_each(|sheet| sheet.note_empty(name, &mut findings));
-    Ok(Sheets { mapping: mapping.first().map(Sheet::lines), tables, findings })
+    for sheet in &others {
+        sheet.note_empty(name, &mut findings);
+        sheet.note_index(name, &mut findings);
+    }
+    Ok(Sheets { mapping: mapping.first().map(Sheet::lines), tables, broken, findings })
 }
 
 /// The error for a file that becomes too large.

@@ -19,7 +19,7 @@ impl Format {
     /// Returns the format that a file's name indicates.
     pub fn of_name(name: &str) -> Option<Format> {
         let (_, suffix) = name.rsplit_once('.')?;
-        if suffix.eq_ignore_ascii_case("parq") || suffix.eq_ignore_ascii_case("parquet") {
+        if ["parq", "parquet", "pq"].iter().any(|known| suffix.eq_ignore_ascii_case(known)) {
             Some(Format::Parquet)
         } else if suffix.eq_ignore_ascii_case("csv") {
             Some(Format::Csv)

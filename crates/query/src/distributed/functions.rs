@@ -8,7 +8,7 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionConfig;
 
-use crate::{aggregates, array_any, bounded, functions, length_parts};
+use crate::{aggregates, array_any, bounded, functions, length_parts, one_row, times};
 
 /// The text of a function that is made for a question, and is in no registry.
 pub fn function_to_text(function: &ScalarUDF) -> Option<String> {
@@ -35,7 +35,8 @@ fn register(state: &mut SessionState, most: usize) -> Result<()> {
     aggregates::register(state)?;
     bounded::register(state, most)?;
     length_parts::register(state)?;
-    for function in functions::all().into_iter().chain(array_any::all()) {
+    let own = functions::all().into_iter().chain(array_any::all()).chain([one_row::function(), times::function()]);
+    for function in own {
         state.register_udf(function)?;
     }
     Ok(())

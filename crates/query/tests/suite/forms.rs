@@ -152,3 +152,28 @@ fn forms_that_are_not_answered_say_what_to_write() {
     }
     assert_eq!(rows(&engine, "select u from unnest([1, 2]) as t(u)").unwrap(), ["1", "2"]);
 }
+
+#[test]
+fn fetch_first_is_a_limit() {
+    let engine = engine_of(&social());
+    let of = |rest: &str| rows(&engine, &format!("select id from person order by id {rest}"));
+    for (fetch, limit) in [
+        ("fetch first 3 rows only", "limit 3"),
+        ("fetch next row only", "limit 1"),
+        ("offset 2 rows fetch next 3 rows only", "limit 3 offset 2"),
+        ("offset 1 row fetch first row only", "limit 1 offset 1"),
+        ("fetch first 0 rows only", "limit 0"),
+    ] {
+        assert_eq!(of(fetch).unwrap(), of(limit).unwrap(), "{fetch}");
+    }
+    let inside = "select max(id) from (select id from person order by id fetch first 2 rows only) t";
+    assert_eq!(rows(&engine, inside).unwrap(), ["1007"]);
+    for (fetch, expected) in [
+        ("fetch first 3 rows with ties", "with ties is not supported"),
+        ("fetch first 3 percent rows only", "percent is not supported"),
+        ("limit 1 fetch first 3 rows only", "limit and fetch first"),
+    ] {
+        let error = of(fetch).unwrap_err();
+        assert!(error.message().contains(expected), "{fetch}: {error}");
+    }
+}

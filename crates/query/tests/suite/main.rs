@@ -4,6 +4,7 @@
 mod answers;
 mod casts;
 mod clauses;
+mod correlated;
 mod decimals;
 mod direct;
 mod end_groups;
@@ -24,6 +25,7 @@ mod narrowing;
 mod one_value;
 mod orders;
 mod own_names;
+mod parameter_lists;
 mod parameters;
 mod random;
 mod refused;

@@ -37,7 +37,7 @@ fn parts_of_instants_are_in_utc() {
             "cast([paris] as text), arrow_cast(paris, 'Utf8')",
             "[2024-06-01T12:00:00.000001Z]|2024-06-01T12:00:00.000001Z",
         ),
-        ("paris, arrow_typeof(paris)", "2024-06-01T12:00:00.000001Z|Timestamp(µs, \"+00:00\")"),
+        ("paris, arrow_typeof(paris)", "2024-06-01T12:00:00.000001Z|Timestamp(µs, \"UTC\")"),
         (&of("extract(hour from late), extract(day from late), to_char(late, '%H')"), "22|1|22"),
         (&of("date_trunc('day', late) = timestamp '2024-06-01'"), "true"),
         (&of("date_trunc('day', late) = cast(late as date)"), "true"),

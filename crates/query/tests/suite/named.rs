@@ -189,8 +189,73 @@ fn two_columns_of_a_subquery_that_are_called_alike_are_told_apart() {
         format!("select count(*) from ({two}) t join person p on p.id = t.id"),
     ] {
         let told = error(&engine, &question);
-        assert_eq!(told.message(), "two columns of t are called id", "{question}");
+        let table = if question.contains("t u") { "u" } else { "t" };
+        assert_eq!(told.message(), format!("two columns of {table} are called id"), "{question}");
         assert!(told.hints().any(|hint| hint.contains("b.id as other")), "{told}");
     }
-    assert_eq!(rows(&engine, &format!("select count(*) from ({two}) t")).unwrap(), ["1"]);
+    let both = "select * from person a join person b on a.id = b.id where a.id = 1007";
+    for question in [
+        format!("select t.id from ({both}) t"),
+        "select u.id from (select a.id, b.id from person a join person b on a.id = b.id) u".to_owned(),
+        "select t.id from (select a.gender as id, a.id from person a) t".to_owned(),
+        format!("select 1 from person p where exists (select 1 from ({two}) t where t.id = p.id)"),
+    ] {
+        assert!(error(&engine, &question).message().starts_with("two columns of "), "{question}");
+    }
+    // A name without a table may be that of both tables.
+    let several = error(&engine, &format!("select id from ({two}) t join person p on p.firstName = 'x'"));
+    assert_eq!(several.message(), "several tables have a column id");
+    for (question, expected) in [
+        (format!("select count(*) from ({two}) t"), "1"),
+        (format!("select count(*) from ({both}) t"), "1"),
+        (format!("select p.id from ({two}) t join person p on p.id = 1000"), "1000"),
+        (
+            format!(
+                "select count(*) from person where id in (select id from city) or exists (select 1 from ({two}) t)"
+            ),
+            "500",
+        ),
+        ("select count(*) from (select a.gender as id, a.id from person a) t".to_owned(), "500"),
+        // Names that differ in case are two.
+        ("select a from (select id as a, gender as \"A\" from person where id = 1007) t".to_owned(), "1007"),
+        ("select t.\"A\" from (select id as a, gender as \"A\" from person where id = 1007) t".to_owned(), "female"),
+    ] {
+        match rows(&engine, &question) {
+            Ok(found) => assert_eq!(found, [expected], "{question}"),
+            Err(error) => panic!("{question}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn casts_tell_columns_apart() {
+    let engine = engine_of(&social());
+    for (question, names, expected) in [
+        (
+            "select sum(id), sum(cast(id as double)) / 2 as half from person where id < 1010",
+            "sum(id) half",
+            "2007|1003.5",
+        ),
+        ("select count(id) as n, count(id::text) as m, count(id::double) as o from person", "n m o", "500|500|500"),
+        (
+            "select sum(id) over (order by id), sum(id::double) over (order by id) as d from person order by id limit 1",
+            "sum(id) OVER (ORDER BY id) d",
+            "1000|1000.0",
+        ),
+        ("select id::text, id::double from person where id = 1007", "id::TEXT id::DOUBLE", "1007|1007.0"),
+        (
+            "select id::text, id::double, count(*) as n from person where id = 1007 group by 1, 2",
+            "id::TEXT id::DOUBLE n",
+            "1007|1007.0|1",
+        ),
+        ("select count(*) as n from (select id::text, id::double from person) t", "n", "500"),
+        ("select t.id from (select id::text from person where id = 1007) t", "id", "1007"),
+        ("select count(*) as n from (select id + 1, id + 1 from person) t", "n", "500"),
+    ] {
+        let columns = engine.columns(question, &Parameters::new());
+        let columns = columns.unwrap_or_else(|error| panic!("{question}: {error}"));
+        let shown: Vec<&str> = columns.fields().iter().map(|field| field.name().as_str()).collect();
+        assert_eq!(shown.join(" "), names, "{question}");
+        assert_eq!(rows(&engine, question).unwrap(), [expected], "{question}");
+    }
 }

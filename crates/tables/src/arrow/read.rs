@@ -11,6 +11,7 @@ use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::{Block, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, Field, Fields, SchemaRef};
 use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::type_name::type_name;
 use isomorph_storage::Blob;
 
 use super::compressed;
@@ -257,6 +258,20 @@ fn shown_value(data_type: &DataType, depth: usize, in_list: bool) -> Result<Data
         T::Struct(fields) if !fields.is_empty() => {
             T::Struct(fields.iter().map(field).collect::<Result<Vec<_>>>()?.into())
         }
+        // The fields of an entry may have any names; its key is always there.
+        T::Map(entries, sorted) => match entries.data_type() {
+            T::Struct(fields) if fields.len() == 2 => {
+                let fields = fields.iter().map(|own| {
+                    let shown = shown_value(own.data_type(), depth, true)?;
+                    Ok(Field::new(own.name(), shown, own.is_nullable()))
+                });
+                let shown = T::Struct(fields.collect::<Result<Vec<_>>>()?.into());
+                T::Map(Arc::new(Field::new(entries.name(), shown, false)), *sorted)
+            }
+            _ => return Err(Error::unsupported("a map has entries without key and value")),
+        },
+        // What reads the column says what to do about it.
+        T::Interval(_) => data_type.clone(),
         T::Boolean
         | T::Utf8
         | T::Binary
@@ -268,8 +283,13 @@ fn shown_value(data_type: &DataType, depth: usize, in_list: bool) -> Result<Data
         | T::Duration(_)
         | T::Decimal128(..) => data_type.clone(),
         other if other.is_integer() || matches!(other, T::Float32 | T::Float64) => other.clone(),
-        // An interval or a union has no counterpart; nulls alone, and values of no size, claim rows without any bytes.
-        other => return Err(Error::unsupported(format!("columns of type {other} are not read from Arrow IPC"))),
+        // A union has no counterpart; nulls alone, and values of no size, claim rows without any bytes.
+        other => {
+            return Err(Error::unsupported(format!(
+                "columns of type {} are not read from Arrow IPC",
+                type_name(other)
+            )));
+        }
     })
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::SchemaRef;
 use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::type_name::type_name;
 use isomorph_storage::Blob;
 
 use super::record::Keys;
@@ -67,8 +68,11 @@ impl JsonFile {
             return Err(Error::usage("reading JSON lines requires a declared schema").at(blob.place()));
         };
         if let Some(field) = declared.fields().iter().find(|field| !is_readable(field.data_type())) {
-            let message =
-                format!("reading column `{}` of type {} from JSON is not supported", field.name(), field.data_type());
+            let message = format!(
+                "reading column `{}` of type {} from JSON is not supported",
+                field.name(),
+                type_name(field.data_type())
+            );
             return Err(Error::unsupported(message).at(blob.place().in_field(field.name())));
         }
         let schema = convert::schema(declared.fields(), None).map_err(|error| error.at(blob.place()))?;

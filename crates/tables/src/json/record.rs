@@ -7,6 +7,8 @@ use std::ops::Range;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::float_words::without_float_words;
+
 /// The wanted keys, each with its column.
 pub(super) struct Keys {
     columns: HashMap<String, usize>,
@@ -21,7 +23,15 @@ impl Keys {
     }
 
     /// Finds the values of the object in `line`: for each column, the position of its JSON text in the line.
+    /// Python's words for floats that JSON lacks are values, too.
     pub(super) fn find(&self, line: &str, places: &mut [Option<Range<usize>>]) -> Result<(), serde_json::Error> {
+        match self.find_in(line, places) {
+            Ok(()) => Ok(()),
+            Err(error) => without_float_words(line).map_or(Err(error), |numbers| self.find_in(&numbers, places)),
+        }
+    }
+
+    fn find_in(&self, line: &str, places: &mut [Option<Range<usize>>]) -> Result<(), serde_json::Error> {
         let mut deserializer = serde_json::Deserializer::from_str(line);
         Record { keys: self, line, places }.deserialize(&mut deserializer)?;
         deserializer.end()

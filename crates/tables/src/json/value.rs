@@ -8,7 +8,8 @@ use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{DataType, FieldRef};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use serde_json::value::RawValue;
+
+use isomorph_model::type_name::type_name;
 
 use crate::text::column::{self, Cell, Refused, excerpt, is_parsed, is_scalar};
 
@@ -44,7 +45,7 @@ pub(super) fn parse(data_type: &DataType, refuse_zones: bool, values: &[Option<&
 /// Returns the text of a JSON value if it has the kind that `data_type` requires.
 fn text<'a>(data_type: &DataType, value: &'a str) -> Result<Cell<'a>, String> {
     use DataType as T;
-    let wrong = || format!("{} is not a value of type {data_type}", excerpt(value.as_bytes()));
+    let wrong = || format!("{} is not a value of type {}", excerpt(value.as_bytes()), type_name(data_type));
     let is_quoted = value.starts_with('"');
     let is_literal = !is_quoted && !value.starts_with(['[', '{']);
     let string = || serde_json::from_str::<Cow<'a, str>>(value).map_err(|error| error.to_string());
@@ -58,7 +59,7 @@ fn text<'a>(data_type: &DataType, value: &'a str) -> Result<Cell<'a>, String> {
         T::Binary | T::LargeBinary if is_quoted => {
             BASE64.decode(string()?.as_bytes()).map(|bytes| Some(Cow::Owned(bytes))).map_err(|_| wrong())
         }
-        // JSON has no notation for these floats; Spark writes them as strings.
+        // JSON has no notation for these floats; Spark writes them as strings, Python as words.
         T::Float32 | T::Float64 if matches!(value, "\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"") => {
             Ok(Some(bytes(string()?)))
         }
@@ -100,9 +101,11 @@ fn lists(item: &FieldRef, refuse_zones: bool, values: &[Option<&str>]) -> Result
         match value.filter(|value| *value != "null") {
             None => nulls.append_null(),
             Some(value) => {
-                let list: Vec<&RawValue> = serde_json::from_str(value)
-                    .map_err(|_| Refused { row, reason: format!("{} is not a list", excerpt(value.as_bytes())) })?;
-                items.extend(list.into_iter().map(|item| Some(item.get())));
+                let found = isomorph_model::json::items(value, |item| {
+                    items.push(Some(item));
+                    Ok(())
+                });
+                found.map_err(|_| Refused { row, reason: format!("{} is not a list", excerpt(value.as_bytes())) })?;
                 nulls.append_non_null();
             }
         }

@@ -14,6 +14,8 @@ use arrow_array::{ArrayRef, GenericStringArray, OffsetSizeTrait};
 use arrow_buffer::{Buffer, NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{DataType, TimeUnit};
 
+use isomorph_model::type_name::type_name;
+
 use super::civil::{has_zone, parse_date, parse_time, parse_timestamp};
 use super::number::{parse_bool, parse_decimal, parse_int};
 
@@ -216,7 +218,7 @@ fn refused(row: usize, text: &[u8], data_type: &DataType) -> Refused {
             )
         }
         true => format!("{} is too large for {data_type}", excerpt(text)),
-        false => format!("{} is not a value of type {data_type}", excerpt(text)),
+        false => format!("{} is not a value of type {}", excerpt(text), type_name(data_type)),
     };
     Refused { row, reason }
 }

@@ -7,6 +7,9 @@ use super::civil::{has_zone, parse_date, parse_timestamp};
 /// The longest text that is told as odd, in bytes.
 const ODD: usize = 40;
 
+/// From here on, 2^53, a float stands for several integers.
+const INEXACT: u64 = 1 << 53;
+
 /// The fewest values of one type beside which one text is odd.
 const FEW: u64 = 10;
 
@@ -48,6 +51,8 @@ struct Types {
     nanos: bool,
     /// Whether a number was seen that is no integer word such as `NaN`.
     number: bool,
+    /// Whether all numbers are integers, though some may have `.0` behind them.
+    whole: bool,
 }
 
 impl Default for Types {
@@ -62,6 +67,7 @@ impl Default for Types {
             micros: true,
             nanos: true,
             number: false,
+            whole: true,
         }
     }
 }
@@ -103,6 +109,11 @@ impl TypeGuess {
         }
     }
 
+    /// Whether the values are floats that are all integers, see [`whole_number`].
+    pub fn is_whole(&self) -> bool {
+        self.data_type() == DataType::Float64 && self.types.whole
+    }
+
     /// The only text because of which the column is text, and the type of all others, if these are more than a few.
     pub fn odd(&self) -> Option<(&OddText, DataType)> {
         let odd = self.odd.as_ref().filter(|_| !self.is_text && self.values >= FEW)?;
@@ -122,6 +133,11 @@ impl Types {
                 None => is_float(text),
             };
             self.number |= bytes.iter().any(u8::is_ascii_digit);
+            self.whole = self.whole
+                && match whole {
+                    Some(value) => value.unsigned_abs() < INEXACT,
+                    None => whole_number(text).is_some(),
+                };
         }
         self.boolean &= matches!(text, "true" | "false" | "True" | "False" | "TRUE" | "FALSE");
         self.date &= self.date && parse_date(bytes).is_some();
@@ -146,6 +162,7 @@ impl Types {
         self.micros &= other.micros;
         self.nanos &= other.nanos;
         self.number |= other.number;
+        self.whole &= other.whole;
     }
 
     fn is_text(&self) -> bool {
@@ -169,6 +186,12 @@ impl Types {
             _ => DataType::Utf8,
         }
     }
+}
+
+/// The integer that a text is, or that a float is as which it is written: `7`, `7.0`. From 2^53 on a float may have been another integer.
+pub fn whole_number(text: &str) -> Option<i64> {
+    let number = whole(text.strip_suffix(".0").unwrap_or(text).as_bytes())?;
+    (number.unsigned_abs() < INEXACT).then_some(number)
 }
 
 /// An integer as it is written: without zeros in front, without `+`, within 64 bits.
@@ -251,6 +274,33 @@ mod tests {
             assert_eq!(odd(&["a"; 20], piece), None);
             // A few values tell nothing.
             assert_eq!(odd(&["1", "2", "x"], piece), None);
+        }
+    }
+
+    #[test]
+    fn floats_without_a_fraction_are_told() {
+        for (texts, expected) in [
+            (&["1.0", "-2.0", "3"][..], true),
+            (&["9007199254740991.0", "0.0"], true),
+            (&["1", "2"], false),
+            (&["1.0", "2.5"], false),
+            (&["1.0", "-0.0"], false),
+            (&["1.0", "1e3"], false),
+            (&["1.0", "2.00"], false),
+            (&["1.0", "9007199254740992.0"], false),
+            (&["1.0", "NaN"], false),
+            (&["1.0", "x"], false),
+            (&[], false),
+        ] {
+            let [mut first, mut second] = [TypeGuess::default(), TypeGuess::default()];
+            for (at, text) in texts.iter().enumerate() {
+                if at % 2 == 0 { first.see(at as u64, text) } else { second.see(at as u64, text) }
+            }
+            first.merge(&second, 0);
+            assert_eq!(first.is_whole(), expected, "{texts:?}");
+        }
+        for text in ["01.0", "+1.0", "1.", ".0", "1.0.0", " 1.0", ""] {
+            assert_eq!(whole_number(text), None, "{text}");
         }
     }
 

@@ -8,4 +8,4 @@ pub(crate) mod lines;
 pub(crate) mod number;
 pub(crate) mod select;
 
-pub use guess::{OddText, TypeGuess};
+pub use guess::{OddText, TypeGuess, whole_number};

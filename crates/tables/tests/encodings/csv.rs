@@ -109,7 +109,7 @@ fn declared_types_win_over_what_values_look_like() {
     let error = parse(text, &[("zip", DataType::Int64), ("when", time)], CsvDialect::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "TEXT-VALUE: \"x\" is not a value of type Timestamp(ms) (table, line 3, row 1, when)"
+        "TEXT-VALUE: \"x\" is not a value of type timestamp[ms] (table, line 3, row 1, when)"
     );
 }
 
@@ -159,7 +159,7 @@ fn errors_name_line_and_field() {
         fail("a,b\n\n1,\"x\ny\"\n2\n"),
         "CSV-RECORD: the record has 1 fields, but the header has 2 (table, line 5, row 1)"
     );
-    assert_eq!(fail("a,b\n128,x\n"), "TEXT-VALUE: \"128\" is not a value of type Int8 (table, line 2, row 0, a)");
+    assert_eq!(fail("a,b\n128,x\n"), "TEXT-VALUE: \"128\" is not a value of type int8 (table, line 2, row 0, a)");
     assert_eq!(fail("a,b\n1,\"x\n"), "CSV-RECORD: a quoted field has no closing quote (table, line 2)");
     let options = ReadOptions::declared(schema(&fields));
     let error =

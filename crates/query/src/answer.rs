@@ -14,8 +14,8 @@ use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinHandle;
 
 use crate::errors::{internal, of_engine};
-use crate::labels::Labels;
-use crate::repeated_names::shown;
+use crate::syntax::labels::Labels;
+use crate::syntax::repeated_names::shown;
 use crate::wait::{LOOK, within};
 use crate::workers::Workers;
 

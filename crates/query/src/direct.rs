@@ -15,16 +15,16 @@ use futures::{StreamExt, TryStreamExt};
 use isomorph::Predicate;
 use isomorph::model::Literal;
 
-use crate::catalog::{Catalog, Entry};
-use crate::columns::{Column, Compares};
-use crate::dialect::Questions;
 use crate::errors::inside;
-use crate::filter::is_looked_up;
-use crate::labels::Labels;
-use crate::names::{Match, find};
 use crate::parameters::Parameters;
-use crate::parts::Wanted;
-use crate::vocabulary::{Located, Vocabulary};
+use crate::syntax::dialect::Questions;
+use crate::syntax::labels::Labels;
+use crate::syntax::names::{Match, find};
+use crate::syntax::vocabulary::{Located, Vocabulary};
+use crate::tables::catalog::{Catalog, Entry};
+use crate::tables::columns::{Column, Compares};
+use crate::tables::filter::is_looked_up;
+use crate::tables::parts::Wanted;
 
 /// The longest text that is looked at, bytes.
 const LONGEST: usize = 4096;
@@ -119,7 +119,7 @@ pub(crate) fn answer(question: &str, parameters: &Parameters, catalog: &Catalog)
     let schema: SchemaRef = Arc::new(Schema::new(fields));
     let shown = Arc::clone(&schema);
     let rows = futures::stream::iter(parts).flatten();
-    let rows = rows.map(move |batch| crate::table::shown(&batch?, &shown, 0)).map_err(inside);
+    let rows = rows.map(move |batch| crate::tables::table::shown(&batch?, &shown, 0)).map_err(inside);
     Some(Direct { stream: Box::pin(RecordBatchStreamAdapter::new(schema, rows)), labels: Labels::default() })
 }
 

@@ -21,9 +21,9 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use isomorph::Predicate;
 use isomorph::storage::Resources;
 
-use crate::catalog::SqlTable;
 use crate::joined::renamed;
-use crate::parts::{Rows, Wanted};
+use crate::tables::catalog::SqlTable;
+use crate::tables::parts::{Rows, Wanted};
 use numbered::{GroupRows, Groups, NumberedEdges};
 
 /// The column with the number of a group.

@@ -12,14 +12,14 @@ use isomorph::storage::Resources;
 use isomorph::{Graph, Location, Result};
 
 use crate::answer::{Answer, distinct_names};
-use crate::catalog::{Catalog, Entry, GraphSchema};
 use crate::direct::{self, Direct};
 use crate::errors::of_engine;
-use crate::file::FileTable;
 use crate::large_joins::{holds_tables, or_sorted};
 use crate::parameters::Parameters;
 use crate::planning::{Planning, Runnable};
-use crate::scan::ScanExec;
+use crate::tables::catalog::{Catalog, Entry, GraphSchema};
+use crate::tables::file::FileTable;
+use crate::tables::scan::ScanExec;
 use crate::workers::Workers;
 
 /// What a plan that was run says of its operators.

@@ -6,8 +6,8 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use isomorph::error::Place;
 use isomorph::{Error, Kind, did_you_mean};
 
-use crate::array_any;
-use crate::repeated_names::{MARK, shown};
+use crate::functions::array_any;
+use crate::syntax::repeated_names::{MARK, shown};
 
 /// An error of isomorph inside one of the engine.
 pub(crate) fn inside(error: Error) -> DataFusionError {

@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 
 use crate::errors::{inside, internal};
 use crate::planning::{Planning, Runnable};
-use crate::scan::ScanExec;
+use crate::tables::scan::ScanExec;
 
 /// Whether a plan has joins that hold a table.
 pub(crate) fn holds_tables(plan: &Arc<dyn ExecutionPlan>) -> bool {

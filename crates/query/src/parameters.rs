@@ -9,12 +9,12 @@ use datafusion::common::{ParamValues, ScalarValue, plan_err};
 use datafusion::logical_expr::LogicalPlan;
 use isomorph::{Error, Result, did_you_mean};
 
-use crate::durations;
 use crate::errors::of_engine;
-use crate::instants::{MOST_DIGITS, instant, too_many_digits};
-use crate::spelling::digits_of_second;
-use crate::sums::DIGITS;
-use crate::times::with_seconds;
+use crate::functions::durations;
+use crate::functions::sums::DIGITS;
+use crate::rewrite::instants::{MOST_DIGITS, instant, too_many_digits};
+use crate::rewrite::times::with_seconds;
+use crate::syntax::spelling::digits_of_second;
 
 /// Values by name, for `$name` in a question. A value takes the type of what it is compared with; where nothing tells a type it is a whole number, a
 /// floating-point number, `true`, `false` or a text, as it is written. Where a list can stand, in `any($name)`, `all($name)`, `in ($name)` and functions of arrays, it is a

@@ -25,41 +25,41 @@ use isomorph::storage::Resources;
 use isomorph::{Error, Result};
 use tokio::runtime::Handle;
 
-use crate::aggregates;
-use crate::array_any;
-use crate::bounded;
-use crate::casts;
-use crate::catalog::{CATALOG, Catalog, SqlCatalog};
 use crate::end_groups::EndGroups;
 use crate::errors::{is_of_equal_names, of_engine, of_optimizer, of_plan};
-use crate::exact::Exact;
-use crate::function_clauses;
-use crate::functions;
-use crate::graph_table;
-use crate::instants::Times;
+use crate::functions::aggregates;
+use crate::functions::array_any;
+use crate::functions::bounded;
+use crate::functions::length_parts;
+use crate::functions::moment_functions;
+use crate::functions::operations;
 use crate::joined::Searches;
-use crate::labels::Labels;
-use crate::length_parts;
-use crate::like_escapes;
-use crate::merged::merge;
-use crate::moment_functions;
-use crate::named_windows;
-use crate::narrowing;
-use crate::null_lists::NullLists;
-use crate::own_names;
-use crate::parameter_lists;
 use crate::parameters::Parameters;
-use crate::parts::Divided;
-use crate::prepared::prepared;
-use crate::repeated_names::{self, MARK, RepeatedNames};
-use crate::resolve::resolve;
-use crate::row_values::compare_values;
-use crate::similar;
-use crate::spelling::respell;
-use crate::stars;
-use crate::statement::{parse, sql_of};
-use crate::subqueries;
-use crate::table_columns;
+use crate::rewrite::exact::Exact;
+use crate::rewrite::instants::Times;
+use crate::rewrite::null_lists::NullLists;
+use crate::rewrite::own_names;
+use crate::rewrite::prepared::prepared;
+use crate::syntax::casts;
+use crate::syntax::function_clauses;
+use crate::syntax::labels::Labels;
+use crate::syntax::like_escapes;
+use crate::syntax::merged::merge;
+use crate::syntax::named_windows;
+use crate::syntax::parameter_lists;
+use crate::syntax::repeated_names::{self, MARK, RepeatedNames};
+use crate::syntax::resolve::resolve;
+use crate::syntax::row_values::compare_values;
+use crate::syntax::similar;
+use crate::syntax::spelling::respell;
+use crate::syntax::stars;
+use crate::syntax::statement::{parse, sql_of};
+use crate::syntax::subqueries;
+use crate::syntax::table_columns;
+use crate::tables::catalog::{CATALOG, Catalog, SqlCatalog};
+use crate::tables::graph_table;
+use crate::tables::narrowing;
+use crate::tables::parts::Divided;
 
 /// The most memory that is kept for merging what was sorted, bytes.
 const MOST_RESERVED: usize = 256 << 20;
@@ -240,7 +240,7 @@ impl Planning {
         moment_functions::register(&mut state).map_err(of_engine)?;
         state.register_expr_planner(Arc::new(Times)).map_err(of_engine)?;
         state.register_relation_planner(Arc::new(RepeatedNames::default())).map_err(of_engine)?;
-        for function in array_any::all().chain([functions::always(), casts::function()]) {
+        for function in array_any::all().chain([operations::always(), casts::function()]) {
             state.register_udf(function).map_err(of_engine)?;
         }
         // The time that the question calls now.

@@ -8,16 +8,17 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionConfig;
 
-use crate::{aggregates, array_any, bounded, functions, length_parts, one_row, times};
+use crate::functions::{aggregates, array_any, bounded, length_parts, operations};
+use crate::rewrite::{one_row, times};
 
 /// The text of a function that is made for a question, and is in no registry.
 pub fn function_to_text(function: &ScalarUDF) -> Option<String> {
-    functions::made_to_text(function)
+    operations::made_to_text(function)
 }
 
 /// The function of such a text.
 pub fn function_of_text(text: &str) -> Option<Arc<ScalarUDF>> {
-    functions::made_of_text(text)
+    operations::made_of_text(text)
 }
 
 /// A session with the functions of questions: the engine's, those of ours that stand in their place, and those of ours that plans use. Functions whose
@@ -35,7 +36,7 @@ fn register(state: &mut SessionState, most: usize) -> Result<()> {
     aggregates::register(state)?;
     bounded::register(state, most)?;
     length_parts::register(state)?;
-    let own = functions::all().into_iter().chain(array_any::all()).chain([one_row::function(), times::function()]);
+    let own = operations::all().into_iter().chain(array_any::all()).chain([one_row::function(), times::function()]);
     for function in own {
         state.register_udf(function)?;
     }

@@ -10,7 +10,7 @@ use isomorph_cypher::{Value as CypherValue, value_of_bytes, value_to_bytes};
 use serde::{Deserialize, Serialize};
 
 use super::scan::TableScan;
-use crate::parts::{Pattern, Wanted};
+use crate::tables::parts::{Pattern, Wanted};
 
 /// A [`TableScan`] as it is written. Numbers of more than 64 bits and floats are texts, so that no digit is lost.
 #[derive(Debug, Serialize, Deserialize)]

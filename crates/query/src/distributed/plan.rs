@@ -19,15 +19,15 @@ use isomorph::{Error, Graph, Result};
 use super::functions::function_to_text;
 use super::scan::{TableRows, TableScan, TableScanExec};
 use crate::answer::Answer;
-use crate::catalog::{Catalog, Entry, GraphSchema};
 use crate::engine::Engine;
 use crate::errors::{inside, internal, of_engine};
-use crate::file::FileTable;
-use crate::labels::Labels;
-use crate::matched::MatchedRows;
 use crate::parameters::Parameters;
-use crate::parts::Rows;
-use crate::scan::ScanExec;
+use crate::syntax::labels::Labels;
+use crate::tables::catalog::{Catalog, Entry, GraphSchema};
+use crate::tables::file::FileTable;
+use crate::tables::matched::MatchedRows;
+use crate::tables::parts::Rows;
+use crate::tables::scan::ScanExec;
 use crate::workers::Workers;
 
 /// A plan that other processes run.
@@ -142,7 +142,7 @@ impl Tables {
     fn table(&self, table: &str) -> Result<TableRows> {
         let found = match &self.0 {
             Kept::File(entry) => Some(entry),
-            Kept::Graph(schema) => match schema.quads().filter(|_| table == crate::catalog::QUADS) {
+            Kept::Graph(schema) => match schema.quads().filter(|_| table == crate::tables::catalog::QUADS) {
                 Some(quads) => Some(quads),
                 None => schema.tables()?.iter().find(|entry| entry.name == table),
             },

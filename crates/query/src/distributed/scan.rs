@@ -21,8 +21,8 @@ use isomorph::{Error, Kind, Result};
 
 use super::message;
 use crate::errors::{inside, internal};
-use crate::parts::{Part, Pattern, Rows, Wanted};
-use crate::scan::{ScanExec, properties};
+use crate::tables::parts::{Part, Pattern, Rows, Wanted};
+use crate::tables::scan::{ScanExec, properties};
 
 /// What a scan reads: of which table, and how it is divided.
 #[derive(Debug, Clone)]

@@ -16,9 +16,9 @@ use isomorph::storage::parallel;
 use isomorph::storage::{Reservation, Resources};
 use isomorph::{Error, Predicate, Result};
 
-use crate::columns::Column;
 use crate::errors::internal;
-use crate::parts::{Part, Rows, Wanted};
+use crate::tables::columns::Column;
+use crate::tables::parts::{Part, Rows, Wanted};
 
 /// Bytes of a group beside its values.
 const GROUP_BYTES: u64 = 64;
@@ -115,7 +115,7 @@ impl Groups {
         let mut own = Own { of_rows: Vec::new(), values: Vec::new(), keys: Vec::new() };
         let mut numbers: HashMap<Box<[u8]>, u32> = HashMap::new();
         for batch in partition {
-            let batch = crate::table::shown(&batch?, &schema, 0)?;
+            let batch = crate::tables::table::shown(&batch?, &schema, 0)?;
             let rows = converter.convert_columns(batch.columns()).map_err(shape)?;
             let mut new = Vec::new();
             own.of_rows.reserve(batch.num_rows());
@@ -247,7 +247,7 @@ fn numbered(batch: &RecordBatch, schema: &SchemaRef, is_group: &[bool], found: &
             Arc::new(groups.clone())
         } else {
             let (column, (field, _)) = others.next().ok_or_else(|| internal("a lost column"))?;
-            crate::columns::as_in_sql(column, field)?
+            crate::tables::columns::as_in_sql(column, field)?
         });
     }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

@@ -16,7 +16,7 @@ use isomorph::model::Comparison;
 
 use super::numbers::Type;
 use super::rows::{Leaf, Spec};
-use crate::catalog::SqlTable;
+use crate::tables::catalog::SqlTable;
 
 /// The most columns of a table of a join.
 const MOST_COLUMNS: usize = 2;

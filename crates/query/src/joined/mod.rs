@@ -24,7 +24,7 @@ use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, Logi
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use isomorph::storage::Resources;
 
-use crate::catalog::SqlTable;
+use crate::tables::catalog::SqlTable;
 pub use flat::renamed;
 use flat::{Flat, name_of, numbered};
 use rows::JoinedRows;

@@ -17,10 +17,10 @@ use isomorph_cypher::{Found, Joined, JoinedLink};
 use tokio::sync::mpsc::Sender;
 
 use super::numbers::{Numbering, Numbers, ReadTable, Type};
-use crate::columns::Column;
 use crate::errors::internal;
-use crate::matched::Matches;
-use crate::parts::{Part, Rows, Wanted};
+use crate::tables::columns::Column;
+use crate::tables::matched::Matches;
+use crate::tables::parts::{Part, Rows, Wanted};
 use crate::wait::{LOOK, within};
 
 /// Rows of a batch.

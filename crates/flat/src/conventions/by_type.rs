@@ -417,7 +417,7 @@ mod tests {
             guessed(&[half, ("person_knows_person", &["source", "target"])]),
             "the column _source is one end of edges, and no column is the other"
         );
-        assert_eq!(guessed(&[half, ("event", &["id"])]), "none");
+        assert_eq!(guessed(&[half, ("event", &["name"])]), "none");
         let twice = [person, ("knows", &["source", "target"][..]), ("person_knows_person", &["source", "target"])];
         assert!(guessed(&twice).contains("are tables of one type"));
     }

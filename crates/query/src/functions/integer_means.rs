@@ -304,8 +304,8 @@ mod tests {
         assert_eq!(mean(0, 0), None);
         assert_eq!(mean(7, 2), Some(3.5));
         assert_eq!(mean(-(1 << 60), 1 << 40), Some(-1_048_576.0));
-        assert_eq!(mean((1 << 60) + 3, 2), Some(576_460_752_303_423_489.5));
+        assert_eq!(mean((1 << 60) + 3, 2), "576460752303423489.5".parse().ok());
         assert_eq!(mean((1_i128 << 54) + 1, 2), Some(9_007_199_254_740_992.0));
-        assert_eq!(mean(i128::from(i64::MAX) * 3, 3), Some(9_223_372_036_854_775_807.0));
+        assert_eq!(mean(i128::from(i64::MAX) * 3, 3), "9223372036854775807".parse().ok());
     }
 }

@@ -130,7 +130,7 @@ mod tests {
     use datafusion::arrow::buffer::OffsetBuffer;
 
     #[test]
-    fn instants_are_in_utc_also_inside_lists() {
+    fn instants_are_in_utc_also_inside_lists() -> Result<()> {
         let zone = |name: &str| DataType::Timestamp(TimeUnit::Microsecond, Some(name.into()));
         let times = TimestampMicrosecondArray::from(vec![Some(1), None, Some(3)]).with_timezone("Europe/Berlin");
         let item = Arc::new(Field::new_list_field(zone("Europe/Berlin"), true));
@@ -138,11 +138,12 @@ mod tests {
             Arc::new(ListArray::new(item, OffsetBuffer::from_lengths([2, 1]), Arc::new(times.clone()), None));
         let shown = in_sql(&Arc::new(Field::new("t", lists.data_type().clone(), true)));
         assert_eq!(shown.data_type(), &DataType::List(Arc::new(Field::new_list_field(zone("UTC"), true))));
-        let found = as_in_sql(&lists, &shown).unwrap();
+        let found = as_in_sql(&lists, &shown)?;
         assert_eq!(found.data_type(), shown.data_type());
         assert_eq!(found.as_list::<i32>().values().as_primitive::<TimestampMicrosecondType>().values(), times.values());
-        let sliced = as_in_sql(&lists.slice(1, 1), &shown).unwrap();
+        let sliced = as_in_sql(&lists.slice(1, 1), &shown)?;
         assert_eq!(sliced.as_list::<i32>().value(0).as_primitive::<TimestampMicrosecondType>().values(), &[3]);
+        Ok(())
     }
 
     #[test]

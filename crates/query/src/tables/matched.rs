@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use datafusion::common::Statistics;
 use futures::{Stream, StreamExt};
 use isomorph::dataset::{Cancel, PlannedRead};
@@ -16,9 +16,10 @@ use isomorph_cypher::{Columns, Options, Query, TableGraph, Value};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::errors::internal;
-use crate::tables::columns::Column;
+use crate::tables::columns::{Column, in_sql};
 use crate::tables::graph_table::at;
 use crate::tables::parts::{Part, Pattern, Rows, Wanted};
+use crate::tables::table::shown;
 
 /// Rows of a batch.
 const BATCH: usize = 8192;
@@ -26,7 +27,7 @@ const BATCH: usize = 8192;
 /// Batches that wait for whoever reads them.
 const WAITING: usize = 2;
 
-/// A table of matches. Its types are those of the tables of the graph.
+/// A table of matches. Its types are those that the tables of the graph have in SQL.
 #[derive(Clone)]
 pub(crate) struct MatchedRows {
     graph: Arc<Graph>,
@@ -37,6 +38,7 @@ pub(crate) struct MatchedRows {
     pattern: Pattern,
     resources: Resources,
     columns: Columns,
+    schema: SchemaRef,
 }
 
 impl fmt::Debug for MatchedRows {
@@ -59,6 +61,7 @@ impl MatchedRows {
         let tables = TableGraph::new(graph.dataset()?, &resources.budget, Cancel::new())?;
         let columns = query.column_types(&tables, parameters);
         drop(tables);
+        let schema = Arc::new(Schema::new(columns.schema().fields().iter().map(in_sql).collect::<Vec<_>>()));
         Ok(MatchedRows {
             graph: Arc::clone(graph),
             name: name.to_owned(),
@@ -66,6 +69,7 @@ impl MatchedRows {
             pattern: pattern.clone(),
             resources: resources.clone(),
             columns,
+            schema,
         })
     }
 
@@ -94,7 +98,7 @@ impl MatchedRows {
                 return Ok(());
             }
             left -= some.len();
-            let batch = self.columns.batch(&some, &tables)?;
+            let batch = shown(&self.columns.batch(&some, &tables)?, &self.schema, 0)?;
             let batch = batch.project(&wanted.columns).map_err(|error| Error::usage(error.to_string()))?;
             memory.shrink(memory.bytes());
             if to.blocking_send(Ok(batch)).is_err() {
@@ -170,7 +174,7 @@ impl Drop for Matches {
 
 impl Rows for MatchedRows {
     fn schema(&self) -> &SchemaRef {
-        self.columns.schema()
+        &self.schema
     }
 
     fn column(&self, _: &str) -> Option<Column> {
@@ -178,7 +182,7 @@ impl Rows for MatchedRows {
     }
 
     fn statistics(&self) -> Statistics {
-        Statistics::new_unknown(self.columns.schema())
+        Statistics::new_unknown(&self.schema)
     }
 
     fn fraction(&self, _: &Predicate) -> f64 {

@@ -1,9 +1,13 @@
 //! Parts of instants, and moments in arrays and functions: of two units, with and without a zone.
 
-use isomorph_query::Parameters;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, TimestampMicrosecondArray};
+use isomorph::tables::{Encoding, TableWriter, WriteOptions};
+use isomorph_query::{Engine, Parameters};
 
 use crate::instants::engine;
-use crate::support::{error, rows, with};
+use crate::support::{error, resources, rows, with};
 
 #[track_caller]
 fn check(questions: &[(&str, &str)]) {
@@ -55,6 +59,30 @@ fn parts_of_instants_are_in_utc() {
     let (engine, _home) = engine();
     let told = error(&engine, "select '2024-01-01' at time zone 'Europe/Paris'");
     assert!(told.message().contains("is no time that a zone can have"), "{told}");
+}
+
+#[test]
+fn matches_have_instants_in_utc() {
+    let home = tempfile::tempdir().unwrap();
+    let write = |name: &str, columns: Vec<(&str, ArrayRef)>| {
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let out = std::fs::File::create(home.path().join(name)).unwrap();
+        let options = WriteOptions::default();
+        let mut writer = TableWriter::create(out, Encoding::Parquet, batch.schema_ref(), &options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+    };
+    let ids = || Arc::new(Int64Array::from(vec![1])) as ArrayRef;
+    let times = TimestampMicrosecondArray::from(vec![1_717_243_200_000_000]).with_timezone("Europe/Paris");
+    write("p.parquet", vec![("id", ids()), ("at", Arc::new(times))]);
+    write("p_k_p.parquet", vec![("source", ids()), ("target", ids())]);
+    let mut engine = Engine::new(resources()).unwrap();
+    let graph = isomorph::open(home.path().to_str().unwrap()).unwrap();
+    engine.add_graph("graph", Arc::new(graph)).unwrap();
+    let question = "select at, left(at, 13), made, hour from graph_table (graph match (n:p) \
+                    columns (n.at as at, n.at + duration('PT0S') as made, n.at.hour as hour))";
+    let expected = "2024-06-01T12:00:00Z|2024-06-01T12|2024-06-01T12:00:00Z|14";
+    assert_eq!(rows(&engine, question).unwrap(), [expected]);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn a_table_of_edges_is_read_from_standard_input() {
         // A table of nodes is no graph.
         let nodes = std::fs::read(home.at(&format!("{format}/node.{format}"))).unwrap();
         for words in [&["info", "-"][..], &["info", "-", "--from", format]] {
-            let done = home.feed(words, &nodes).exits(4);
+            let done = home.feed(words, &nodes).exits(3);
             assert!(done.err.contains("source and target: id"), "{}", done.err);
         }
     }

@@ -56,16 +56,16 @@ pub struct Traits {
     pub fusing: Fusing,
     /// Whether nodes without edges can be stored.
     pub holds_lone_nodes: bool,
-    /// Whether it stores less than nodes, edges and properties, although it has several types: [`Driver::not_stored`] lists what.
+    /// Whether it stores less than nodes, edges and properties, although it has several types: [`Driver::not_stored`](crate::Driver::not_stored) lists what.
     pub is_partial: bool,
-    /// Whether tables of the sidecar hold what it does not store: all but [`Driver::stored`].
+    /// Whether tables of the sidecar hold what it does not store: all but [`Driver::stored`](crate::Driver::stored).
     pub detaches: bool,
     /// Whether edges are sorted by their source or target when they are written.
     pub sorts_edges: bool,
     /// Properties that every element must have: they stay in any selection of columns.
     pub inseparable: &'static [&'static str],
     /// Whether the files do not say which types and columns a graph has, so that the sidecar keeps them: see
-    /// [`Driver::shown`].
+    /// [`Driver::shown`](crate::Driver::shown).
     pub needs_schema: bool,
     /// Whether graphs are read from it. A drawing is written only.
     pub is_read: bool,

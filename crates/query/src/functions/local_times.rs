@@ -89,10 +89,11 @@ mod tests {
             ("Europe/Moscow", "2011-03-27T02:30:00", "2011-03-26T23:30:00"),
             ("+05:30", "2011-03-27T02:30:00", "2011-03-26T21:00:00"),
         ] {
-            let local: NaiveDateTime = local.parse().unwrap();
-            let ahead = ahead(zone.parse().unwrap(), local).unwrap();
-            let found = local.checked_sub_signed(TimeDelta::seconds(ahead.into())).unwrap();
-            assert_eq!(found, expected.parse().unwrap(), "{zone} {local}");
+            let found = zone.parse().ok().zip(local.parse::<NaiveDateTime>().ok()).and_then(|(zone, local)| {
+                let ahead = ahead(zone, local)?;
+                local.checked_sub_signed(TimeDelta::seconds(ahead.into()))
+            });
+            assert_eq!(found, expected.parse().ok(), "{zone} {local}");
         }
     }
 }

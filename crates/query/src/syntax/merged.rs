@@ -1,6 +1,6 @@
 //! Columns that `using` and `natural` merge. The engine takes the left one, which is null in rows that only the right table has, and for `*` the one of the table whose
 //! name is the first in the alphabet; so joins are written with `on`, and the merged columns of right and full ones with `coalesce`. Of three tables and more the
-//! engine does not know which column is meant: these too.
+//! engine does not know which column is meant: these too. In a subquery it takes a merged column for one of the query outside, if that has one of this name.
 
 use std::ops::ControlFlow;
 
@@ -92,6 +92,17 @@ fn merges_left(table: &TableWithJoins) -> bool {
         })
 }
 
+/// Whether joins in brackets merge columns.
+fn merges_in_brackets(table: &TableWithJoins) -> bool {
+    let mut factors = std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation));
+    factors.any(|factor| match factor {
+        TableFactor::NestedJoin { table_with_joins: inner, .. } => {
+            inner.joins.iter().any(merges) || merges_in_brackets(inner)
+        }
+        _ => false,
+    })
+}
+
 /// A table of a join.
 struct Table {
     /// What its columns are qualified with, in quotes.
@@ -173,8 +184,10 @@ impl Merger<'_> {
         }
         let has_all = select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_)));
         let is_left = select.from.iter().any(merges_left);
+        let is_inside = self.scope.depth() > 1;
         let is_changed = |table: &TableWithJoins| {
-            (table.joins.len() > 1 || has_all || is_left) && table.joins.iter().any(merges) || is_left && has_all
+            let is_written = table.joins.len() > 1 || has_all || is_left || is_inside;
+            is_written && table.joins.iter().any(merges) || is_left && has_all || is_inside && merges_in_brackets(table)
         };
         if select.from.iter().any(is_changed) {
             // What cannot be written so may be answered as it is.
@@ -188,6 +201,10 @@ impl Merger<'_> {
                 return Err(Error::unsupported("* after a left join with USING or NATURAL is not supported here")
                     .at(Place::file("the question"))
                     .hint("select a.*, b.x from a left join b using (id)    the columns by their tables"));
+            } else if is_inside {
+                return Err(Error::unsupported("USING and NATURAL are not supported in a subquery of such tables")
+                    .at(Place::file("the question"))
+                    .hint("select a.id from a join b on a.id = b.id    the columns by their tables"));
             }
         }
         select.from.iter().try_for_each(|from| self.check(from))

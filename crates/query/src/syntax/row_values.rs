@@ -1,5 +1,7 @@
 //! Rows of values in comparisons: `(a, b) < (c, d)`, also written `row(a, b)`.
 //!
+//! `(a, b) is null` is true if both are null, `(a, b) is not null` if none is.
+//!
 //! They compare as in the SQL standard: the first pair of values that differs decides, and a null before it makes the comparison null. The engine
 //! compares rows as structs, of which nulls are the smallest values.
 
@@ -60,6 +62,9 @@ impl Rewrite {
                 let one = |(left, right): &Pair<'_>| Expr::IsNotDistinctFrom(boxed(left), boxed(right));
                 joined(pairs.iter().map(one).collect(), BinaryOperator::And)
             }),
+            // Of rows inside of the row the engine says that they are not null, as PostgreSQL does.
+            Expr::IsNull(row) => each(row, Expr::IsNull),
+            Expr::IsNotNull(row) => each(row, Expr::IsNotNull),
             Expr::Between { expr, negated, low, high } => match (pairs(expr, low)?, pairs(expr, high)?) {
                 (Some(low), Some(high)) => {
                     let low = self.compared(&BinaryOperator::GtEq, &low)?;
@@ -186,6 +191,12 @@ pub(crate) fn values(expression: &Expr) -> Option<Vec<&Expr>> {
         }
         _ => None,
     }
+}
+
+/// What is true of a row if it is of each of its values; `None` for what is no row.
+fn each(row: &Expr, is: fn(Box<Expr>) -> Expr) -> Option<Expr> {
+    let all: Vec<Expr> = values(row)?.into_iter().map(|value| is(boxed(value))).collect();
+    (!all.is_empty()).then(|| joined(all, BinaryOperator::And))
 }
 
 fn boxed(expression: &Expr) -> Box<Expr> {

@@ -53,6 +53,11 @@ impl<'c> Scope<'c> {
         Ok(())
     }
 
+    /// In how many queries this is.
+    pub fn depth(&self) -> usize {
+        self.ctes.len()
+    }
+
     /// Removes those of the query that was entered last.
     pub fn leave(&mut self) {
         self.ctes.pop();

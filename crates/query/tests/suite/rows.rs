@@ -227,3 +227,11 @@ fn groups_of_sets_may_be_expressions() {
         ],
     );
 }
+
+#[test]
+fn a_row_is_null_if_all_of_its_values_are() {
+    let engine = engine_of(&social());
+    let question = "select (a, b) is null, row(a, b) is not null, not (a, b) is null, (a, (b, b)) is null \
+                    from (values (1, 2), (1, null), (null, null)) t(a, b) order by a, b";
+    all(&engine, &[(question, &["false|true|true|false", "false|false|true|false", "true|false|false|false"])]);
+}

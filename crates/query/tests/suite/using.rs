@@ -106,3 +106,34 @@ fn a_natural_left_join_of_unknown_columns_is_refused() {
         &[("select count(*) from (person natural left join (select id from person where id < 1010) q)", &["500"])],
     );
 }
+
+#[test]
+fn a_merged_column_of_a_subquery_is_none_of_the_query_outside() {
+    let engine = engine_of(&social());
+    let tables = "with p as (select * from (values (1), (2), (3)) t(id)), a as (select * from (values (1, 10), (2, 20)) t(id, v))";
+    all(
+        &engine,
+        &[
+            (
+                &format!(
+                    "{tables} select id, id in (select id from a x join a y using (id)), \
+                     exists (select 1 from a x natural join a y where id = 1), \
+                     (select max(id) from a x join a y using (id)) from p order by id"
+                ),
+                &["1|true|true|2", "2|true|true|2", "3|false|true|2"],
+            ),
+            (
+                &format!(
+                    "{tables} select count(*) from p where exists (select 1 from a join a b using (id) where id = p.id)"
+                ),
+                &["2"],
+            ),
+            (
+                "select count(*) from person where id in (select id from person a join person b using (id) where b.gender = 'male')",
+                &["179"],
+            ),
+        ],
+    );
+    let told = error(&engine, "select id in (select id from (person a join person b using (id))) from person");
+    assert!(told.message().contains("in a subquery"), "{told}");
+}

@@ -65,6 +65,7 @@ fn has_aggregate(plan: &LogicalPlan) -> Result<bool> {
 }
 
 /// The function that takes the value of a row.
+#[cfg(feature = "distributed")]
 pub(crate) fn function() -> Arc<ScalarUDF> {
     Arc::clone(&ONLY)
 }

@@ -85,6 +85,7 @@ pub(crate) fn seconds_of(text: Expr) -> Expr {
 }
 
 /// The function of texts in columns.
+#[cfg(feature = "distributed")]
 pub(crate) fn function() -> Arc<ScalarUDF> {
     Arc::clone(&SECONDS)
 }

@@ -118,7 +118,8 @@ fn what_is_not_grpc_ends_its_connection_alone() {
 fn sent(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(bytes).unwrap();
-    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    // A server that has heard enough may have closed the connection already; what it answered is checked by the caller.
+    let _ = stream.shutdown(std::net::Shutdown::Write);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     answer

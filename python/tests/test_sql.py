@@ -51,7 +51,7 @@ def test_values_are_bound(social: Path) -> None:
     young = sum(row["birthday"] >= day for row in graph.nodes("person").to_arrow().to_pylist())
     assert graph.sql("select id from person where birthday >= $day", day=day).count() == young
     assert graph.sql("select id from person where id = any($ids)", ids=[1007, 1021, None]).count() == 2
-    assert graph.sql("select id from person where firstName in ($names)", names=["Zo\u00eb", 'a"b']).count() == 1
+    assert graph.sql("select id from person where firstName in ($names)", names=["Zo\u00eb", 'a"b']).count() == 12
     assert graph.sql("select id from person where birthday = any($days)", days=[datetime.date(1984, 5, 10), day]).count() >= 1
     assert graph.sql("select id from person where $id is null or id = $id", id=None).count() == 500
     with pytest.raises(isomorph.UsageError, match="has a list inside"):

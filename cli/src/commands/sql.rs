@@ -122,10 +122,10 @@ fn is_no_graph(error: &Error) -> bool {
     error.kind() == Kind::Unsupported || is_other
 }
 
-/// Whether a graph was made of one table.
-fn is_one_table(graph: &Graph) -> bool {
+/// Whether a graph was made of one table alone.
+fn is_table_alone(graph: &Graph) -> bool {
     let opened = graph.opened();
-    opened.format.is_one_table(opened.native.as_ref())
+    opened.format.is_table_alone(opened.native.as_ref())
 }
 
 /// Adds a table of edges alone: the file is a table as any other; where nothing else is asked, the graph that it is, too.
@@ -201,7 +201,7 @@ fn open(
             (Ok(graph), Some(stem)) if is_empty_table(&graph, path) => {
                 all.push(file(&mut engine, name.as_ref().unwrap_or(&stem), path)?);
             }
-            (Ok(graph), Some(stem)) if args.open.from.is_none() && is_one_table(&graph) => {
+            (Ok(graph), Some(stem)) if args.open.from.is_none() && is_table_alone(&graph) => {
                 let what = (name.as_deref(), stem.as_str());
                 all.extend(table_alone(&mut engine, graph, what, (path, paths.len() == 1))?);
             }

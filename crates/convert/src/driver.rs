@@ -214,7 +214,7 @@ pub trait Driver: Send + Sync {
     }
 
     /// Whether the graph was made of one table, which can also be asked as a table that is no graph.
-    fn is_one_table(&self, _native: &dyn Source) -> bool {
+    fn is_table_alone(&self, _native: &dyn Source) -> bool {
         false
     }
 

@@ -187,7 +187,7 @@ impl Driver for Flat {
         true
     }
 
-    fn is_one_table(&self, native: &dyn Source) -> bool {
+    fn is_table_alone(&self, native: &dyn Source) -> bool {
         own(native).is_some_and(isomorph_flat::Tables::is_table_alone)
     }
 

@@ -202,7 +202,8 @@ impl Merger<'_> {
                     .at(Place::file("the question"))
                     .hint("select a.*, b.x from a left join b using (id)    the columns by their tables"));
             } else if is_inside {
-                return Err(Error::unsupported("USING and NATURAL are not supported in a subquery of such tables")
+                let text = "USING and NATURAL are not supported in a subquery with joins in brackets, functions as tables or tables of unknown columns";
+                return Err(Error::unsupported(text)
                     .at(Place::file("the question"))
                     .hint("select a.id from a join b on a.id = b.id    the columns by their tables"));
             }
